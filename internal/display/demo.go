@@ -47,7 +47,7 @@ func Tour(s *Sheet, d *Demo) {
 
 // tourPlan says what a plan keeps, shortens and leaves out, and what that saves.
 func (s *Sheet) tourPlan(out *Plan) {
-	plan := out.Plan
+	plan := out.Made
 	var fixed, rules, files, kept, messages, brief, from, results, summary int
 	for i := range plan.Debug.Included {
 		switch r := &plan.Debug.Included[i]; {

@@ -12,7 +12,7 @@ import (
 
 // Plan is a plan with the known facts about its call.
 type Plan struct {
-	Plan *api.ContextPlan
+	Made *api.ContextPlan
 	// Model is the price book's row.
 	Model cachelayout.Model
 	// Dialect and View describe the transcript. Dialect is "" without one.
@@ -42,7 +42,7 @@ type explanation struct {
 // Explain draws a plan: the content of the window, the decisions and their reasons, the state of
 // the cache, and the expected cost of the call.
 func Explain(s *Sheet, out *Plan) {
-	x := &explanation{s, out, out.Plan}
+	x := &explanation{s, out, out.Made}
 	x.header()
 	x.window()
 	x.budget()
@@ -57,7 +57,7 @@ func Explain(s *Sheet, out *Plan) {
 
 // Summary writes the plan in a few lines.
 func Summary(s *Sheet, out *Plan) {
-	plan := out.Plan
+	plan := out.Made
 	budgets, bill := plan.Budgets, plan.Layout.Bill
 	row := func(name, form string, values ...any) { s.Line("{%-9s} {}", name, s.Say(form, values...)) }
 	row("session", "{}", Clip(plan.SessionKey, Columns-10))

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 
@@ -10,12 +11,10 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// fate is the outcome for one page.
+// fate is the outcome for one page, or for several pages of one kind.
 type fate struct {
-	kind, id      string
-	level         string
-	before, after int
-	reason        string
+	kind, id, level, reason string
+	before, after, pages    int
 }
 
 // idInReason finds page and span ids, which would split groups.
@@ -40,20 +39,13 @@ func fates(plan *api.ContextPlan) []fate {
 	return out
 }
 
-// group is a set of pages of one kind with the same fate.
-type group struct {
-	kind, level, reason string
-	pages               int
-	before, after       int
-}
-
 // levels orders groups from the most shown to the least.
 var levels = []string{"full", "compressed", "structured", "pointer", "gone"}
 
 // groups counts fates by level, kind and reason.
-func groups(all []fate) []group {
+func groups(all []fate) []fate {
 	at := map[[3]string]int{}
-	var out []group
+	var out []fate
 	for _, f := range all {
 		reason := idInReason.ReplaceAllString(f.reason, "…")
 		key := [3]string{f.kind, f.level, reason}
@@ -61,17 +53,14 @@ func groups(all []fate) []group {
 		if !ok {
 			i = len(out)
 			at[key] = i
-			out = append(out, group{kind: f.kind, level: f.level, reason: reason})
+			out = append(out, fate{kind: f.kind, level: f.level, reason: reason})
 		}
 		out[i].pages++
 		out[i].before += f.before
 		out[i].after += f.after
 	}
-	slices.SortStableFunc(out, func(a, b group) int {
-		if c := slices.Index(levels, a.level) - slices.Index(levels, b.level); c != 0 {
-			return c
-		}
-		return b.before - a.before
+	slices.SortStableFunc(out, func(a, b fate) int {
+		return cmp.Or(slices.Index(levels, a.level)-slices.Index(levels, b.level), b.before-a.before)
 	})
 	return out
 }

@@ -11,7 +11,7 @@ import (
 
 // done describes the changes that the plan made to the conversation.
 func done(out *Plan) string {
-	plan := out.Plan
+	plan := out.Made
 	planned, whole := plan.Budgets.PlannedInputTokens, uncut(plan)
 	if made := plan.Layout.Made; made != nil {
 		return Say("This call is cut from {token} to {}, since {}: {}.", whole, planned, reasonText(made.Reason), lessShown(plan))
@@ -57,7 +57,7 @@ func over(b *api.Budgets) int {
 
 // saves describes the cost of the call, compared with the cost without a cache and without a cut.
 func saves(out *Plan) string {
-	bill := out.Plan.Layout.Bill
+	bill := out.Made.Layout.Bill
 	text := "The provider's cache plays no part in it"
 	switch {
 	case bill.ReadTokens > 0:
@@ -67,7 +67,7 @@ func saves(out *Plan) string {
 	}
 	cost, plain := bill.CostUSD, bill.NoLayoutCostUSD
 	if cost == nil || plain == nil {
-		return Say("{}; what it costs is not known, since the price book has no prices for {}.", text, Clip(out.Plan.Model, 40))
+		return Say("{}; what it costs is not known, since the price book has no prices for {}.", text, Clip(out.Made.Model, 40))
 	}
 	text += "; it costs " + dollars(cost)
 	switch v := 1 - *cost/max(*plain, 1e-12); {
@@ -77,7 +77,7 @@ func saves(out *Plan) string {
 	default:
 		text += Say(", {} less than without a cache", Share(v))
 	}
-	if fewer := uncut(out.Plan) - out.Plan.Budgets.PlannedInputTokens; out.Plan.Layout.Made != nil && fewer > 0 {
+	if fewer := uncut(out.Made) - out.Made.Budgets.PlannedInputTokens; out.Made.Layout.Made != nil && fewer > 0 {
 		text += Say(", and the cut spares {token} a call", fewer)
 	}
 	return text + "."

@@ -20,7 +20,7 @@ func plan100(change func(*api.ContextPlan)) *Plan {
 	if change != nil {
 		change(p)
 	}
-	return &Plan{Plan: p}
+	return &Plan{Made: p}
 }
 
 func pages(less, gone int) func(*api.ContextPlan) {
@@ -84,7 +84,7 @@ func TestWords(t *testing.T) {
 		"one token": {func(p *api.ContextPlan) { p.Budgets.PlannedInputTokens = 1; p.Layout.Bill.ReadTokens = 1 }, "This call has 1 token, 0.0 % of", "has 1 token of it", "Nothing"},
 	} {
 		out := plan100(tt.change)
-		for _, s := range []struct{ got, want string }{{done(out), tt.done}, {saves(out), tt.saves}, {lookAt(out.Plan), tt.lookAt}} {
+		for _, s := range []struct{ got, want string }{{done(out), tt.done}, {saves(out), tt.saves}, {lookAt(out.Made), tt.lookAt}} {
 			if !strings.Contains(s.got, s.want) || !strings.HasSuffix(s.got, ".") || strings.HasSuffix(s.got, "..") && !strings.HasSuffix(s.got, "….") {
 				t.Errorf("%s: %q, want %q", name, s.got, s.want)
 			}

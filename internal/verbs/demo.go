@@ -65,7 +65,7 @@ func runDemo(ctx context.Context, a *cli.App, explain *bool) (err error) {
 	if err != nil {
 		return err
 	}
-	demo.Plan = out.drawn()
+	demo.Plan = &out.Plan
 	demo.Plan.Implied = false // nobody sets the sample's fixed part by hand
 	return a.Print(func(s *display.Sheet) {
 		if !*explain {

@@ -190,7 +190,7 @@ const behindTime = 2 * time.Minute
 
 // behindArgs returns the command line of a hook that continues by itself, with the user's flags
 // for workspace, state folder and configuration.
-func behindArgs(a *cli.App, cmd *cobra.Command, h hook.Host) []string {
+func behindArgs(cmd *cobra.Command, h hook.Host) []string {
 	args := []string{"hook", "--host", string(h), "--wait", "--deadline", behindTime.String()}
 	for _, name := range []string{"workspace", "state-dir", "config"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
@@ -209,7 +209,7 @@ func commitBehind(a *cli.App, cmd *cobra.Command, h hook.Host, event []byte) err
 	if err != nil {
 		return err
 	}
-	p, err := StartBehind(self, behindArgs(a, cmd, h), event)
+	p, err := StartBehind(self, behindArgs(cmd, h), event)
 	if err != nil {
 		return err
 	}

@@ -294,26 +294,16 @@ func recordError(err error) error {
 
 // makeIndex makes the index.
 func makeIndex(ctx context.Context, a *cli.App, doc *initJSON) {
-	doc.Indexed = &indexedJSON{}
-	if err := a.MemoryOn(); err != nil {
-		doc.Indexed.Error = err.Error()
-		return
+	var r *api.Reindexed
+	err := a.MemoryOn()
+	if err == nil {
+		r, err = ask(ctx, a, cli.Needs{Vectors: true}, "", (*kernel.Kernel).Reindex, &api.ReindexOptions{Wait: 30 * time.Second, Progress: a.IndexProgress()})
 	}
-	k, err := a.Kernel(ctx, cli.Needs{Vectors: true})
 	if err != nil {
-		doc.Indexed.Error = err.Error()
+		doc.Indexed = &indexedJSON{Error: err.Error()}
 		return
 	}
-	defer k.Close()
-	opts := &api.ReindexOptions{Wait: 30 * time.Second}
-	opts.Progress = a.IndexProgress()
-	r, err := k.Reindex(ctx, opts)
-	a.ProgressDone()
-	if err != nil {
-		doc.Indexed.Error = err.Error()
-		return
-	}
-	doc.Indexed.Files, doc.Indexed.Chunks = r.Files, r.Stats.Chunks
+	doc.Indexed = &indexedJSON{Files: r.Files, Chunks: r.Stats.Chunks}
 }
 
 // look counts the files that a search would cover with this configuration.

@@ -36,14 +36,21 @@ func (m *metricsFlags) check() error {
 	if m.listen == "" {
 		return nil
 	}
-	err := proxy.CheckListen(m.listen, m.remote)
+	return checkListen(m.listen, m.remote, "name an address of this machine such as 127.0.0.1:9464, or add --metrics-remote if others are meant to reach it: /metrics asks for no password",
+		"name host and port with --metrics, such as 127.0.0.1:9464")
+}
+
+// checkListen returns an error for an address that can't be listened at, with the hint form, or
+// that other machines reach unless remote is set, with the hint far.
+func checkListen(address string, remote bool, far, form string) error {
+	err := proxy.CheckListen(address, remote)
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, proxy.ErrRemote):
-		return cli.Hint(err, "name an address of this machine such as 127.0.0.1:9464, or add --metrics-remote if others are meant to reach it: /metrics asks for no password")
-	case err != nil:
-		return cli.Hint(err, "name host and port with --metrics, such as 127.0.0.1:9464")
+		return cli.Hint(err, "%s", far)
 	}
-	return nil
+	return cli.Hint(err, "%s", form)
 }
 
 // open begins to measure if the flags or the environment select metrics. hosts is passed to

@@ -52,7 +52,7 @@ Nothing is written unless --commit is given.`,
   memkernel plan -t session.jsonl --view full --context-window 128k --json
   memkernel plan -t session.jsonl --prompt "go on" --format openai > body.json
   memkernel plan -p "deploy?" -m claude-sonnet-4-6 --memories found.json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(cmd.Context(), a, cmd, p) },
+		RunE: with(a, p, runPlan),
 	}
 	p.addAll(a, cmd)
 	return cmd
@@ -86,48 +86,30 @@ func (p *planFlags) addAll(a *cli.App, cmd *cobra.Command) {
 }
 
 // check returns an error for flags that contradict each other.
-func (p *planFlags) check(cmd *cobra.Command) error {
-	if p.transcript.Path == "" && p.prompt == "" {
+func (p *planFlags) check() error {
+	switch {
+	case p.transcript.Path == "" && p.prompt == "":
 		return cli.Usagef("plan needs --transcript FILE, or --prompt TEXT for a session that has not begun")
-	}
-	if p.at != 0 && p.prompt != "" {
+	case p.at != 0 && p.prompt != "":
 		return cli.Usagef("--at plans a call that happened and --prompt one that did not: give one of them")
-	}
-	if p.reserve > 0 && p.window > 0 && p.reserve >= p.window {
+	case p.reserve > 0 && p.window > 0 && p.reserve >= p.window:
 		return cli.Usagef("--reserve %d leaves nothing of --context-window %d", p.reserve, p.window)
-	}
-	if p.all && !p.explain {
+	case p.all && !p.explain:
 		return cli.Usagef("--all goes with --explain")
 	}
 	return nil
 }
 
-// planned is the data for all outputs of plan.
+// planned is the data for all outputs of plan: the plan with the facts about its call, the request
+// and the transcript.
 type planned struct {
-	plan    *api.ContextPlan
+	display.Plan
 	request api.PlanRequest
-	target  target
 	session *transcript.Session
-	model   cachelayout.Model
-	view    transcript.View
-	peek    bool
-	// implied reports whether the recorded usage implies the request's fixed part.
-	implied bool
 }
 
-// drawn returns the plan in the form that display draws.
-func (out *planned) drawn() *display.Plan {
-	host := len(out.request.Messages)
-	if out.request.Prompt != "" {
-		host++
-	}
-	return &display.Plan{Plan: out.plan, Model: out.model, Dialect: out.session.Dialect, View: out.view, Call: out.target.call, Calls: out.target.of,
-		Now: out.request.Now, HostMessages: host, FixedTokens: out.request.FixedTokens, Implied: out.implied,
-		Committed: !out.peek}
-}
-
-func runPlan(ctx context.Context, a *cli.App, cmd *cobra.Command, p *planFlags) error {
-	if err := p.check(cmd); err != nil {
+func runPlan(ctx context.Context, a *cli.App, p *planFlags) error {
+	if err := p.check(); err != nil {
 		return err
 	}
 	if p.noMemory {
@@ -148,7 +130,7 @@ func planOf(ctx context.Context, a *cli.App, p *planFlags) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &planned{view: p.view.View(), peek: !p.commit, session: &transcript.Session{}}
+	out := &planned{Plan: display.Plan{View: p.view.View(), Committed: p.commit}, session: &transcript.Session{}}
 	if p.transcript.Path != "" {
 		if out.session, err = a.Session(&p.transcript); err != nil {
 			return nil, err
@@ -157,32 +139,24 @@ func planOf(ctx context.Context, a *cli.App, p *planFlags) (*planned, error) {
 	if err := fillRequest(a, out, p, book); err != nil {
 		return nil, err
 	}
-	if err := makePlan(ctx, a, out, book); err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// makePlan lets the kernel make the plan.
-func makePlan(ctx context.Context, a *cli.App, out *planned, book *cachelayout.Book) error {
 	// The kernel needs vectors only for a search.
 	k, err := a.Kernel(ctx, cli.Needs{Prices: book, Vectors: a.Config.Workspace.Enabled && a.Config.Retrieval.Enabled})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer k.Close()
-	plan := k.PlanContext
-	if out.peek {
-		plan = k.Peek
+	plan := k.Peek
+	if p.commit {
+		plan = k.PlanContext
 	}
-	if out.plan, err = plan(ctx, out.request); err != nil {
-		return err
+	if out.Made, err = plan(ctx, out.request); err != nil {
+		return nil, err
 	}
 	var known bool
-	if out.model, known = book.Lookup(out.request.Model, out.request.Now); !known {
-		out.model = cachelayout.Assume(out.request.Model)
+	if out.Model, known = book.Lookup(out.request.Model, out.Now); !known {
+		out.Model = cachelayout.Assume(out.request.Model)
 	}
-	return nil
+	return out, nil
 }
 
 // showPlan prints the plan in the form that the flags select. --json overrides --explain, because
@@ -209,9 +183,9 @@ func showPlan(a *cli.App, out *planned, p *planFlags) error {
 	a.All = p.all
 	err := a.Print(func(s *display.Sheet) {
 		if p.explain {
-			display.Explain(s, out.drawn())
+			display.Explain(s, &out.Plan)
 		} else {
-			display.Summary(s, out.drawn())
+			display.Summary(s, &out.Plan)
 		}
 	})
 	if err == nil && !p.explain {
@@ -259,19 +233,19 @@ type noteJSON struct {
 
 // planDocument returns the document.
 func planDocument(out *planned) (*planJSON, error) {
-	plan := out.plan
+	plan := out.Made
 	format := nativeFormat(out)
 	messages, notes, err := nativeMessages(out, format)
 	if err != nil {
 		return nil, err
 	}
 	doc := &planJSON{Schema: "memkernel/plan/v1", Outline: plan.Outline, Details: plan.Details, Paging: plan.Table,
-		Dialect: string(out.session.Dialect), View: out.view.String(), Call: out.target.call, Calls: out.target.of,
-		Now: out.request.Now, Committed: !out.peek, FixedTokens: out.request.FixedTokens,
+		Dialect: string(out.Dialect), View: out.View.String(), Call: out.Call, Calls: out.Calls,
+		Now: out.Now, Committed: out.Committed, FixedTokens: out.FixedTokens,
 		Messages: messages, Notes: []noteJSON{}}
 	doc.Format = format
 	switch {
-	case out.implied:
+	case out.Implied:
 		doc.FixedFrom = "first_call"
 	case doc.FixedTokens > 0:
 		doc.FixedFrom = "given"

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,13 +110,8 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	if len(p.upstreams) == 0 {
 		return cli.Usagef("proxy needs --upstream URL, such as https://api.anthropic.com")
 	}
-	if err := proxy.CheckListen(p.listen, p.allowRemote); err != nil {
-		if errors.Is(err, proxy.ErrRemote) {
-			return cli.Hint(err, "name an address of this machine such as 127.0.0.1:8377, or add --allow-remote if others are meant to reach it")
-		}
-		return cli.Hint(err, "name host and port, such as 127.0.0.1:8377")
-	}
-	if err := p.metrics.check(); err != nil {
+	if err := cmp.Or(checkListen(p.listen, p.allowRemote, "name an address of this machine such as 127.0.0.1:8377, or add --allow-remote if others are meant to reach it",
+		"name host and port, such as 127.0.0.1:8377"), p.metrics.check()); err != nil {
 		return err
 	}
 	book, err := a.Book()

@@ -58,9 +58,7 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 		return err
 	}
 	defer k.Close()
-	opts := &api.ReindexOptions{Full: f.full, Approved: f.yes, Wait: max(f.wait, 1)}
-	opts.Progress = a.IndexProgress()
-	r, err := k.Reindex(ctx, opts)
+	r, err := k.Reindex(ctx, &api.ReindexOptions{Full: f.full, Approved: f.yes, Wait: max(f.wait, 1), Progress: a.IndexProgress()})
 	a.ProgressDone()
 	if err != nil {
 		return indexError(err)

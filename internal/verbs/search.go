@@ -113,8 +113,7 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 	if s.source != "" && s.source != api.SourceMemory && s.source != api.SourceSessions {
 		return cli.Usagef("--source %s: give memory or sessions", s.source)
 	}
-	req := api.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Scope: s.scope, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Lines: s.lines, Now: s.now.Time, Wait: s.wait}
-	req.Progress = a.IndexProgress()
+	req := api.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Scope: s.scope, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Lines: s.lines, Now: s.now.Time, Wait: s.wait, Progress: a.IndexProgress()}
 	res, err := ask(ctx, a, cli.Needs{Vectors: true, AsItIs: s.wait == 0}, "", (*kernel.Kernel).Search, req)
 	if err != nil {
 		return err

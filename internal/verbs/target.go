@@ -22,8 +22,8 @@ import (
 type target struct {
 	messages []memkernel.Message
 	// call is the number of the call within the view, from 1, or 0 for a call that was not made
-	// yet. of is the number of calls in the view.
-	call, of int
+	// yet.
+	call int
 	// time is the time of the call, zero if unknown.
 	time time.Time
 }
@@ -33,9 +33,10 @@ func fillRequest(a *cli.App, out *planned, p *planFlags, book *cachelayout.Book)
 	s := out.session
 	var msgs []memkernel.Message
 	if s.Dialect != "" { // else there is no transcript
-		msgs = s.View(out.view)
+		msgs = s.View(out.View)
 	}
-	t, err := chooseTarget(s, msgs, p)
+	calls := transcript.Calls(msgs)
+	t, err := chooseTarget(s, msgs, calls, p)
 	if err != nil {
 		return err
 	}
@@ -65,19 +66,23 @@ func fillRequest(a *cli.App, out *planned, p *planFlags, book *cachelayout.Book)
 	if err != nil {
 		return err
 	}
-	if out.implied = fixed > 0; out.implied {
+	if out.Implied = fixed > 0; out.Implied {
 		req.FixedTokens = fixed
 	}
-	out.request, out.target = req, t
+	out.HostMessages = len(req.Messages)
+	if req.Prompt != "" {
+		out.HostMessages++
+	}
+	out.Dialect, out.Call, out.Calls, out.Now, out.FixedTokens = s.Dialect, t.call, len(calls), req.Now, req.FixedTokens
+	out.request = req
 	return nil
 }
 
 // chooseTarget returns the messages before the planned call.
-func chooseTarget(s *transcript.Session, msgs []memkernel.Message, p *planFlags) (target, error) {
-	calls := transcript.Calls(msgs)
+func chooseTarget(s *transcript.Session, msgs []memkernel.Message, calls []transcript.Call, p *planFlags) (target, error) {
 	switch {
 	case p.prompt != "":
-		return target{messages: msgs, of: len(calls), time: lastTime(msgs)}, nil
+		return target{messages: msgs, time: lastTime(msgs)}, nil
 	case p.at != 0:
 		n := p.at
 		if n < 0 {
@@ -91,7 +96,7 @@ func chooseTarget(s *transcript.Session, msgs []memkernel.Message, p *planFlags)
 		if !open(msgs) {
 			return target{}, api.ErrNoMessages
 		}
-		return target{messages: msgs, of: len(calls), time: lastTime(msgs)}, nil
+		return target{messages: msgs, time: lastTime(msgs)}, nil
 	}
 	return before(msgs, calls, len(calls))
 }
@@ -107,7 +112,7 @@ func before(msgs []memkernel.Message, calls []transcript.Call, n int) (target, e
 	if end == 0 {
 		return target{}, cli.Hint(fmt.Errorf("plan call %d: nothing comes before it", n), "choose a later call with --at, or plan the next with --prompt")
 	}
-	return target{messages: msgs[:end:end], call: n, of: len(calls), time: c.Start}, nil
+	return target{messages: msgs[:end:end], call: n, time: c.Start}, nil
 }
 
 // open reports whether the model must answer next.
@@ -184,14 +189,14 @@ func readMemories(a *cli.App, paths []string) ([]api.MemoryAnswer, error) {
 
 // renderBody makes the request body of a plan.
 func renderBody(out *planned, f transcript.Format) ([]byte, []transcript.Note, error) {
-	plan := out.plan
+	plan := out.Made
 	req := transcript.Request{Model: plan.Model, Tools: plan.Tools, System: plan.System, Messages: plan.Messages,
-		Markers: plan.Markers, Source: out.session.Dialect}
+		Markers: plan.Markers, Source: out.Dialect}
 	switch f {
 	case transcript.FormatAnthropic:
 		// The Messages API requires a limit for the answer.
 		req.MaxTokens = plan.Budgets.AnswerTokens()
-		if m := out.model.MaxOutput; m > 0 {
+		if m := out.Model.MaxOutput; m > 0 {
 			req.MaxTokens = min(req.MaxTokens, m)
 		}
 		if plan.Params.ThinkingOff {
@@ -208,9 +213,9 @@ func renderBody(out *planned, f transcript.Format) ([]byte, []transcript.Note, e
 
 // nativeFormat returns the message format of the plan's model.
 func nativeFormat(out *planned) transcript.Format {
-	provider := out.model.Provider
+	provider := out.Model.Provider
 	switch {
-	case provider == "openai" && out.session.Dialect == transcript.Codex:
+	case provider == "openai" && out.Dialect == transcript.Codex:
 		return transcript.FormatResponses
 	case provider == "openai", strings.HasPrefix(provider, "deepseek"):
 		return transcript.FormatOpenAI
