@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,7 +32,7 @@ func (s *Settings) storeOptions() markdownstore.Options {
 
 func storeSettings(c *config.Config) markdownstore.Options {
 	return markdownstore.Options{Timezone: c.Workspace.Timezone.Location(),
-		ChunkTokens: int(c.Chunking.Tokens), OverlapTokens: orNone(int(c.Chunking.Overlap)),
+		ChunkTokens: int(c.Chunking.Tokens), OverlapTokens: cmp.Or(int(c.Chunking.Overlap), -1),
 		Include: c.Index.Include, Exclude: c.Index.Exclude}
 }
 

@@ -74,14 +74,7 @@ func (p *Program) Main() int {
 			case <-signals:
 			case <-time.After(graceAfterSignal + time.Duration(u.grace.Load())):
 			}
-			return signalCode(s)
+			return ExitSignal + int(s.(syscall.Signal))
 		}
 	}
-}
-
-func signalCode(s os.Signal) int {
-	if n, ok := s.(syscall.Signal); ok {
-		return ExitSignal + int(n)
-	}
-	return ExitError
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/url"
@@ -43,18 +44,7 @@ const (
 
 // Ranking returns the options for the ranking of hits.
 func Ranking(r *config.Retrieval) retrieval.Options {
-	o := retrieval.Options{VectorWeight: r.VectorWeight, KeywordWeight: math.Round((1-r.VectorWeight)*1e6) / 1e6, HalfLife: time.Duration(r.HalfLife), Lambda: max(r.MMRLambda, math.SmallestNonzeroFloat64)}
-	if r.HalfLife == 0 {
-		o.HalfLife = -1
-	}
-	return o
-}
-
-func orNone(n int) int {
-	if n == 0 {
-		return -1
-	}
-	return n
+	return retrieval.Options{VectorWeight: r.VectorWeight, KeywordWeight: math.Round((1-r.VectorWeight)*1e6) / 1e6, HalfLife: cmp.Or(time.Duration(r.HalfLife), -1), Lambda: max(r.MMRLambda, math.SmallestNonzeroFloat64)}
 }
 
 // OnThisMachine reports whether the spelling of an address names this machine. It looks up no

@@ -2,6 +2,7 @@ package display
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/cachelayout"
@@ -11,22 +12,12 @@ import (
 
 // fromMemory reports whether a row shows a file of the workspace.
 func fromMemory(r *api.Included) bool {
-	switch r.Kind {
-	case string(pagevm.Bootstrap), string(pagevm.Preference), string(pagevm.Plan):
-		return true
-	}
-	return false
+	return slices.Contains([]pagevm.Type{pagevm.Bootstrap, pagevm.Preference, pagevm.Plan}, pagevm.Type(r.Kind))
 }
 
 // memoryRows returns the parts of the plan that come from the workspace's files.
 func memoryRows(plan *api.ContextPlan) []api.Included {
-	var out []api.Included
-	for i := range plan.Debug.Included {
-		if fromMemory(&plan.Debug.Included[i]) {
-			out = append(out, plan.Debug.Included[i])
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(plan.Debug.Included), func(r api.Included) bool { return !fromMemory(&r) })
 }
 
 // memoryLine sums up the parts that memory adds, or returns "" if memory adds no parts.
@@ -47,13 +38,7 @@ func memoryLine(plan *api.ContextPlan) string {
 
 // leftOut returns the hits that were not recalled.
 func leftOut(plan *api.ContextPlan) []api.Excluded {
-	var out []api.Excluded
-	for _, r := range plan.Debug.Excluded {
-		if r.Kind == cachelayout.RegionRetrieval {
-			out = append(out, r)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(plan.Debug.Excluded), func(r api.Excluded) bool { return r.Kind != cachelayout.RegionRetrieval })
 }
 
 // memory lists the parts that memory adds to the prompt, and the hits that were left out. Without

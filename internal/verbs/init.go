@@ -325,21 +325,13 @@ func thisProgram() (name, self string, err error) {
 	if self, err = os.Executable(); err != nil {
 		return "", "", fmt.Errorf("find this program: %w", err)
 	}
-	if onPath("memkernel", self) {
+	found, err := exec.LookPath("memkernel")
+	a, errA := os.Stat(found)
+	b, errB := os.Stat(self)
+	if cmp.Or(err, errA, errB) == nil && os.SameFile(a, b) {
 		return "memkernel", self, nil
 	}
 	return self, self, nil
-}
-
-// onPath reports whether a shell finds program by name.
-func onPath(name, program string) bool {
-	found, err := exec.LookPath(name)
-	if err != nil {
-		return false
-	}
-	a, errA := os.Stat(found)
-	b, errB := os.Stat(program)
-	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
 // shellWord quotes a path for the shells of hosts if necessary.

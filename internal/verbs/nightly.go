@@ -302,6 +302,5 @@ func textOf(a *cli.App, name string) (*string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := string(data)
-	return &text, nil
+	return new(string(data)), nil
 }

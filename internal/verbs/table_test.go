@@ -88,7 +88,7 @@ func TestTableOfHosts(t *testing.T) {
 	}
 	t.Setenv("CODEX_HOME", t.TempDir())
 	for _, p := range ways([]string{"codex"}) {
-		for _, v := range p.variables() {
+		for _, v := range p.variables {
 			if !used[v.name] && v.name != "OPENAI_BASE_URL" { // which programs with OpenAI's library read
 				t.Errorf("wrap sets %s, which no host of the table reads", v.name)
 			}
@@ -144,13 +144,13 @@ func TestEnvironmentOfWrap(t *testing.T) {
 		{map[string]string{"OPENAI_BASE_URL": "https://gate.example/v1", "OPENAI_API_BASE": "https://other.example/v1"}, "https://gate.example", map[string]string{"OPENAI_API_BASE": "https://other.example/v1", "OPENAI_BASE_URL": here + "/v1"}},
 	} {
 		for _, p := range providers {
-			for _, v := range p.variables() {
+			for _, v := range p.variables {
 				t.Setenv(v.name, c.set[v.name])
 			}
 		}
 		t.Setenv("ENABLE_TOOL_SEARCH", c.set["ENABLE_TOOL_SEARCH"])
 		openai := &providers[1]
-		if got := openai.upstream(os.Getenv(openai.set().name)); got != c.upstream {
+		if got := openai.upstream(os.Getenv(openai.set())); got != c.upstream {
 			t.Errorf("%v: the proxy sends to %s, want %s", c.set, got, c.upstream)
 		}
 		got := map[string]string{}

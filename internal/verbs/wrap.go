@@ -27,12 +27,13 @@ import (
 // provider is an API that a command may call, with the variable that tells the command its
 // address.
 type provider struct {
-	name, variable, url string
-	// version is the part of the path that the variable includes and the proxy's upstream does
-	// not.
+	name string
+	// variables tell clients the address, the usual one first.
+	variables []variable
+	url       string
+	// version is the part of the path that the usual variable includes and the proxy's upstream
+	// does not.
 	version string
-	// others are variables that some clients read instead of the usual variable.
-	others []variable
 	// args returns arguments that tell a command the address. It is nil if variables tell the
 	// address.
 	args func(to string) []string
@@ -49,29 +50,20 @@ type variable struct{ name, version string }
 // Google, and Claude Code and Gemini CLI, which use these SDKs. goose reads the _HOST variables.
 // Aider and its libraries read the _API_BASE variables.
 var providers = []provider{
-	{"anthropic", "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "", []variable{{"ANTHROPIC_HOST", ""}, {"ANTHROPIC_API_BASE", ""}}, nil, false},
-	{"openai", "OPENAI_BASE_URL", "https://api.openai.com/v1", "/v1", []variable{{"OPENAI_HOST", ""}, {"OPENAI_API_BASE", "/v1"}}, nil, false},
-	{"gemini", "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com", "", nil, nil, false},
+	{name: "anthropic", variables: []variable{{"ANTHROPIC_BASE_URL", ""}, {"ANTHROPIC_HOST", ""}, {"ANTHROPIC_API_BASE", ""}}, url: "https://api.anthropic.com"},
+	{name: "openai", variables: []variable{{"OPENAI_BASE_URL", "/v1"}, {"OPENAI_HOST", ""}, {"OPENAI_API_BASE", "/v1"}}, url: "https://api.openai.com/v1", version: "/v1"},
+	{name: "gemini", variables: []variable{{"GOOGLE_GEMINI_BASE_URL", ""}}, url: "https://generativelanguage.googleapis.com"},
 }
 
-// variables returns all variables that tell a client the address of the API, the usual variable
-// first.
-func (p *provider) variables() []variable {
-	if p.variable == "" {
-		return nil
-	}
-	return append([]variable{{p.variable, p.version}}, p.others...)
-}
-
-// set returns the provider's first variable that has a value, or the usual variable if no
-// variable has a value.
-func (p *provider) set() variable {
-	for _, v := range p.variables() {
+// set returns the name of the provider's first variable that has a value, or of the usual variable
+// if no variable has a value.
+func (p *provider) set() string {
+	for _, v := range p.variables {
 		if os.Getenv(v.name) != "" {
-			return v
+			return v.name
 		}
 	}
-	return variable{p.variable, p.version}
+	return cmp.Or(p.variables...).name
 }
 
 // wrapFlags are the flags of wrap.
@@ -205,11 +197,11 @@ func listen(a *cli.App, w *wrapFlags, args []string, k *kernel.Kernel, m *meter.
 		if err != nil {
 			return out, err
 		}
-		o.Upstream = p.upstream(os.Getenv(set.name))
+		o.Upstream = p.upstream(os.Getenv(set))
 		o.Billed, o.Bill, o.Logger = m.Take, m.Bill, logger.With("api", p.name)
 		x, err := proxy.New(k, o)
 		if err != nil {
-			return out, cli.Hint(fmt.Errorf("%s: %w", cmp.Or(set.name, p.name), err), "the URL is scheme, host and path; plain http beyond this machine needs --allow-insecure")
+			return out, cli.Hint(fmt.Errorf("%s: %w", cmp.Or(set, p.name), err), "the URL is scheme, host and path; plain http beyond this machine needs --allow-insecure")
 		}
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -222,10 +214,7 @@ func listen(a *cli.App, w *wrapFlags, args []string, k *kernel.Kernel, m *meter.
 
 // upstream returns the address to which a provider's requests would go without the proxy.
 func (p *provider) upstream(set string) string {
-	if set == "" {
-		set = p.url
-	}
-	return strings.TrimSuffix(strings.TrimSuffix(set, "/"), p.version)
+	return strings.TrimSuffix(strings.TrimSuffix(cmp.Or(set, p.url), "/"), p.version)
 }
 
 // toolSearch is the variable by which Claude Code searches for tools. If it is unset, Claude Code
@@ -238,8 +227,8 @@ const toolSearch = "ENABLE_TOOL_SEARCH"
 func environment(front []served) []string {
 	env := os.Environ()
 	for _, s := range front {
-		to := s.upstream(os.Getenv(s.set().name))
-		for _, v := range s.variables() {
+		to := s.upstream(os.Getenv(s.set()))
+		for _, v := range s.variables {
 			if had := os.Getenv(v.name); had == "" || s.upstream(had) == to {
 				env = append(env, v.name+"=http://"+s.listener.Addr().String()+v.version)
 			}

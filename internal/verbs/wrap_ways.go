@@ -19,7 +19,7 @@ func ways(args []string) []provider {
 	command := args[0]
 	out := slices.Clone(providers)
 	if os.Getenv(copilotURL) != "" {
-		out = append(out, provider{name: "copilot", variable: copilotURL})
+		out = append(out, provider{name: "copilot", variables: []variable{{copilotURL, ""}}})
 	}
 	if host(command) == "codex" {
 		out = codexWay(out, args[1:])

@@ -48,7 +48,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "there is no such document")
 	})
-	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { showShell(w, &s.o) })
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { showPage(w, shell, &s.o) })
 	return s.gate.guard(mux)
 }
 

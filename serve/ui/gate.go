@@ -73,7 +73,7 @@ func (g *gate) guard(next http.Handler) http.Handler {
 			refuse(w, http.StatusUnauthorized, "open the one-time link that memkernel ui printed")
 		default:
 			w.WriteHeader(http.StatusUnauthorized)
-			showDoor(w)
+			showPage(w, door, nil)
 		}
 	})
 }

@@ -224,6 +224,7 @@ var shellText string
 //go:embed door.html
 var doorText string
 
+// shell is the page that all views live in, and door the one that exchanges the token for a cookie.
 var (
 	shell = template.Must(template.New("shell").Parse(shellText))
 	door  = template.Must(template.New("door").Parse(doorText))
@@ -239,14 +240,8 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, assets, name)
 }
 
-// showShell writes the page that all views live in.
-func showShell(w http.ResponseWriter, o *Options) {
+// showPage writes a page.
+func showPage(w http.ResponseWriter, page *template.Template, o *Options) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	shell.Execute(w, o) // who asked is gone if it fails
-}
-
-// showDoor writes the page that exchanges the token for a cookie.
-func showDoor(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	door.Execute(w, nil) // as above
+	page.Execute(w, o) // who asked is gone if it fails
 }
