@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/longturns"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -52,7 +53,7 @@ func BenchmarkWindow(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer k.Close()
-			s, err := ui.Listen("127.0.0.1:0", ui.Options{Kernel: k})
+			s, err := ui.Listen("127.0.0.1:0", ui.Options{Kernel: k, Prices: cachelayout.DefaultBook(), Transcripts: func() []string { return nil }})
 			if err != nil {
 				b.Fatal(err)
 			}

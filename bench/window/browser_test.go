@@ -198,6 +198,10 @@ func window(t testing.TB, workspace string, o ui.Options, transcripts ...string)
 	}
 	o.Kernel, o.Prices, o.Workspace, o.Private = k, cachelayout.DefaultBook(), workspace, true
 	o.Transcripts = func() []string { return transcripts }
+	o.Hint = func(s string) string { return s }
+	if o.Elsewhere == nil {
+		o.Elsewhere = func() []string { return nil }
+	}
 	s, err := ui.Listen("127.0.0.1:0", o)
 	if err != nil {
 		t.Fatal(err)

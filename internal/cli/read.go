@@ -41,11 +41,9 @@ func (s *Settings) ProjectConfig() string {
 // and then the one for this project. The file that the user named overrides the user's own files.
 // If the user named no file, the file in the state folder does. The file in the state folder may
 // be part of a project by other people, see [config.Project].
-func (s *Settings) Read() error { return s.read(s.StateDir) }
-
-func (s *Settings) read(stateDir string) error {
+func (s *Settings) Read() error {
 	s.Config, s.ConfigFiles = config.Default(), nil
-	if filepath.Clean(stateDir) == filepath.Join(s.Workspace, kernel.DefaultStateDir) {
+	if filepath.Clean(s.StateDir) == filepath.Join(s.Workspace, kernel.DefaultStateDir) {
 		if _, err := store.FilesIn(s.Workspace, kernel.DefaultStateDir); err != nil {
 			return Hint(err, "if you made it so, name the folder that it leads to with --state-dir")
 		}
@@ -64,10 +62,10 @@ func (s *Settings) read(stateDir string) error {
 	if s.ConfigPath != "" {
 		return s.over(s.ConfigPath, config.User)
 	}
-	if _, err := store.Files(stateDir).Stat(configName); store.Foreign(err) {
+	if _, err := store.Files(s.StateDir).Stat(configName); store.Foreign(err) {
 		return Hint(fmt.Errorf("read configuration: %w", err), "name the file with --config if you made it so")
 	}
-	if err := s.over(filepath.Join(stateDir, configName), config.Project); !errors.Is(err, fs.ErrNotExist) {
+	if err := s.over(filepath.Join(s.StateDir, configName), config.Project); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

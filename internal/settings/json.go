@@ -117,26 +117,25 @@ func (d *JSON) Member(o *hujson.Object, name string) (*hujson.ObjectMember, erro
 
 // Object returns a member that is an object, or nil if there is no such member.
 func (d *JSON) Object(o *hujson.Object, name string) (*hujson.Object, error) {
-	m, err := d.Member(o, name)
-	if m == nil || err != nil {
-		return nil, err
-	}
-	if v, ok := m.Value.Value.(*hujson.Object); ok {
-		return v, nil
-	}
-	return nil, d.Errorf("%s is no object", name)
+	return value[*hujson.Object](d, o, name, "object")
 }
 
 // List returns a member that is a list, or nil if there is no such member.
 func (d *JSON) List(o *hujson.Object, name string) (*hujson.Array, error) {
+	return value[*hujson.Array](d, o, name, "list")
+}
+
+// value returns the value of a member, which must be of a kind, or nil if there is no such member.
+func value[T hujson.ValueTrimmed](d *JSON, o *hujson.Object, name, kind string) (v T, err error) {
 	m, err := d.Member(o, name)
 	if m == nil || err != nil {
-		return nil, err
+		return v, err
 	}
-	if v, ok := m.Value.Value.(*hujson.Array); ok {
-		return v, nil
+	v, ok := m.Value.Value.(T)
+	if !ok {
+		err = d.Errorf("%s is no %s", name, kind)
 	}
-	return nil, d.Errorf("%s is no list", name)
+	return v, err
 }
 
 // Names returns the names of an object's members, in their order.

@@ -182,7 +182,7 @@ func (f *found) hostID() string { return cmp.Or(f.key, f.brief.id, f.name) }
 
 // rowOf describes a session without its bill.
 func (s *Server) rowOf(f *found) sessionRow {
-	now, b := s.o.Now(), &f.brief
+	now, b := time.Now(), &f.brief
 	return sessionRow{ID: f.id, Name: f.name, Source: f.source, Path: f.path, Modified: f.modified.UTC(), Live: now.Sub(f.modified) < liveFor && f.modified.Before(now.Add(liveFor)),
 		Host: b.host, Prompt: s.o.head(b.prompt, rowText), Prompts: b.prompts, Calls: b.calls, Begun: b.begun.UTC()}
 }

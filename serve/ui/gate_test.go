@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -34,7 +35,14 @@ func openWindow(t *testing.T, o Options) *opened {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Kernel, o.Workspace, o.Private = k, dir, true
+	o.Kernel, o.Workspace, o.Private, o.Prices = k, dir, true, cachelayout.DefaultBook()
+	o.Hint = func(s string) string { return s }
+	if o.Transcripts == nil {
+		o.Transcripts = files()
+	}
+	if o.Elsewhere == nil {
+		o.Elsewhere = files()
+	}
 	s, err := Listen("127.0.0.1:0", o)
 	if err != nil {
 		t.Fatal(err)

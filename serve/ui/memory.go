@@ -132,7 +132,7 @@ const mostBody = 2 << 20
 
 func (s *Server) remember(ctx context.Context, c *change) (any, error) {
 	of := func(r *api.Remembered) document.Edited { return document.OfEdited(r.Edited()) }
-	return made(of)(s.o.Kernel.Remember(ctx, api.RememberRequest{Text: c.Text, Path: c.Path, Voice: s.o.Voice, Private: s.o.Private, Now: s.o.Now()}))
+	return made(of)(s.o.Kernel.Remember(ctx, api.RememberRequest{Text: c.Text, Path: c.Path, Voice: s.o.Voice, Private: s.o.Private}))
 }
 
 // edit replaces an entry, or removes it if the new text is empty.
@@ -140,12 +140,12 @@ func (s *Server) edit(ctx context.Context, c *change) (any, error) {
 	if c.Was == "" {
 		return nil, mistakef("a change names the text that the entry had")
 	}
-	return made(document.OfEdited)(s.o.Kernel.Editor().Entry(ctx, api.EntryRequest{Path: c.Path, Line: c.Line, EndLine: c.EndLine, Text: c.Text, Was: c.Was, Delete: c.Text == "", Voice: s.o.Voice, Private: s.o.Private, Now: s.o.Now()}))
+	return made(document.OfEdited)(s.o.Kernel.Editor().Entry(ctx, api.EntryRequest{Path: c.Path, Line: c.Line, EndLine: c.EndLine, Text: c.Text, Was: c.Was, Delete: c.Text == "", Voice: s.o.Voice, Private: s.o.Private}))
 }
 
 // undo takes back a change of memory by hand or of upkeep.
 func (s *Server) undo(ctx context.Context, c *change) (any, error) {
-	return made(document.OfUndone)(s.o.Kernel.Editor().Undo(ctx, api.UndoRequest{Edit: c.Edit, Voice: s.o.Voice, Private: s.o.Private, Now: s.o.Now()}))
+	return made(document.OfUndone)(s.o.Kernel.Editor().Undo(ctx, api.UndoRequest{Edit: c.Edit, Voice: s.o.Voice, Private: s.o.Private}))
 }
 
 func (s *Server) doctor(r *http.Request) (any, error) {

@@ -42,9 +42,9 @@ type Options struct {
 	Private bool
 	// Voice is who speaks when a visitor changes memory. Without a voice the window only reads.
 	Voice api.Voice
-	// Transcripts returns files and folders of recorded sessions. It may be nil.
+	// Transcripts returns files and folders of recorded sessions.
 	Transcripts func() []string
-	// Elsewhere returns folders with sessions of other workspaces. It may be nil.
+	// Elsewhere returns folders with sessions of other workspaces.
 	Elsewhere func() []string
 	// Plan has the settings by which sessions are planned.
 	Plan Plan
@@ -52,34 +52,10 @@ type Options struct {
 	Audit api.AuditOptions
 	// Doctor runs a doctor. It may be nil.
 	Doctor func(context.Context) (*health.Report, error)
-	// Hint completes the commands of a hint. If it is nil, the commands stay unchanged.
+	// Hint completes the commands of a hint.
 	Hint func(string) string
 	// Masker finds secrets. A nil Masker uses all rules.
 	Masker *mask.Masker
-	// Now is the clock. Default: time.Now.
-	Now func() time.Time
-}
-
-// settle fills in the defaults.
-func (o *Options) settle() {
-	if o.Prices == nil {
-		o.Prices = cachelayout.DefaultBook()
-	}
-	if o.Location == nil {
-		o.Location = time.UTC
-	}
-	if o.Transcripts == nil {
-		o.Transcripts = func() []string { return nil }
-	}
-	if o.Elsewhere == nil {
-		o.Elsewhere = func() []string { return nil }
-	}
-	if o.Hint == nil {
-		o.Hint = func(s string) string { return s }
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 }
 
 // mask masks secrets in a text, and makes visible the characters that can't be seen or that
@@ -129,7 +105,6 @@ func Listen(addr string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", addr, err)
 	}
-	o.settle()
 	s := &Server{o: o, gate: newGate(l.Addr()), listener: l}
 	s.shelf = &shelf{o: &s.o}
 	s.ctx, s.stop = context.WithCancel(context.Background())
