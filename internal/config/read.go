@@ -225,8 +225,8 @@ func (f *file) read(key Key, n *yaml.Node) error {
 	if err := key.parse(n.Value); err != nil {
 		return f.errorAt(n.Line, key.Name, "", "%w", err)
 	}
-	if p, ok := key.value.Addr().Interface().(*filePath); ok {
-		*p = p.under(filepath.Dir(f.name))
+	if p, ok := key.value.Addr().Interface().(*filePath); ok && *p != "" && !filepath.IsAbs(string(*p)) {
+		*p = filePath(filepath.Join(filepath.Dir(f.name), string(*p)))
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 	"net/url"
-	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
@@ -305,13 +304,6 @@ type filePath string
 func (p *filePath) Set(s string) error {
 	*p = filePath(s)
 	return nil
-}
-
-func (p filePath) under(dir string) filePath {
-	if p == "" || filepath.IsAbs(string(p)) {
-		return p
-	}
-	return filePath(filepath.Join(dir, string(p)))
 }
 
 // URL is an http or https address without user and password.

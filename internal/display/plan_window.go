@@ -18,16 +18,13 @@ type band struct {
 
 // signs holds the character of each region. No character is used twice, so that the bar can be
 // read without colour.
-var signs = map[string]struct {
-	sign   byte
-	colour ink
-}{
-	cachelayout.RegionTools:      {'T', purple},
-	cachelayout.RegionSystem:     {'S', blue},
-	cachelayout.RegionCarry:      {'C', cyan},
-	cachelayout.RegionWorkingSet: {'#', green},
-	cachelayout.RegionRetrieval:  {'R', yellow},
-	cachelayout.RegionNewest:     {'N', red},
+var signs = map[string]band{
+	cachelayout.RegionTools:      {sign: 'T', colour: purple},
+	cachelayout.RegionSystem:     {sign: 'S', colour: blue},
+	cachelayout.RegionCarry:      {sign: 'C', colour: cyan},
+	cachelayout.RegionWorkingSet: {sign: '#', colour: green},
+	cachelayout.RegionRetrieval:  {sign: 'R', colour: yellow},
+	cachelayout.RegionNewest:     {sign: 'N', colour: red},
 }
 
 // bands returns the regions of the plan, then the free tokens, the margin and the reserve.
@@ -35,10 +32,7 @@ func bands(plan *api.ContextPlan) []band {
 	b := plan.Budgets
 	var out []band
 	for _, r := range plan.Regions {
-		look, ok := signs[r.Name]
-		if !ok {
-			look.sign, look.colour = '?', white
-		}
+		look := cmp.Or(signs[r.Name], band{sign: '?', colour: white})
 		out = append(out, band{r.Name, r.Tokens, look.sign, look.colour})
 	}
 	free := b.ContextWindow - b.ReserveTokens - b.MarginTokens - b.PlannedInputTokens

@@ -30,7 +30,7 @@ func Replay(s *Sheet, doc *replay.Document) {
 
 // replayColumns writes a column for each policy.
 func (s *Sheet) replayColumns(results []*replay.Result) {
-	columns, head, all := []int{replayLabel + 2}, []any{"memkernel replay"}, [][]figure{}
+	columns, head, all := []int{replayLabel + 2}, []any{"memkernel replay"}, [][][2]any{}
 	for _, r := range results {
 		columns, head, all = append(columns, -replayCol), append(head, r.Policy), append(all, figures(r))
 	}
@@ -38,12 +38,12 @@ func (s *Sheet) replayColumns(results []*replay.Result) {
 	s.Line("  {%-22s} {}", "model", Clip(results[0].Model, s.Columns()-replayLabel-3))
 	row := s.Table(0, columns)
 	for i, first := range all[0] {
-		if first.name == notPlanned && len(results[0].Unplanned) == 0 {
+		if first[0] == notPlanned && len(results[0].Unplanned) == 0 {
 			continue
 		}
-		cells := []any{"  " + first.name}
+		cells := []any{"  " + first[0].(string)}
 		for _, f := range all {
-			cells = append(cells, f[i].value)
+			cells = append(cells, f[i][1])
 		}
 		row(cells...)
 	}
@@ -53,15 +53,10 @@ func (s *Sheet) replayColumns(results []*replay.Result) {
 // the row is left out.
 const notPlanned = "  not planned"
 
-// figure is a row of the table: its name, and the value of a policy.
-type figure struct {
-	name  string
-	value any
-}
-
-func figures(r *replay.Result) []figure {
+// figures returns the rows of the table: the name of each, and its value for a policy.
+func figures(r *replay.Result) [][2]any {
 	t := &r.Totals
-	return []figure{
+	return [][2]any{
 		{"window", r.ContextWindow},
 		{"  fixed part", r.FixedTokens},
 		{"calls", t.Calls},

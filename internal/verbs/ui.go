@@ -141,7 +141,12 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, u *uiFlags
 		return nil, err
 	}
 	s, err := ui.Listen(u.addr, ui.Options{Kernel: k, Prices: book, Workspace: workspace, Location: a.Config.Workspace.Timezone.Location(), Private: a.Private(), Voice: voice,
-		Transcripts: func() []string { return transcripts(workspace, u.transcripts) }, Plan: ui.Plan{Window: int(u.window), Economy: a.Config.Economy, Resolver: u.resolver}, Audit: a.AuditOptions(nil), Masker: masker,
+		Transcripts: func() []string {
+			if len(u.transcripts) > 0 {
+				return u.transcripts
+			}
+			return ofAgents(workspace, func(h install.Host) []string { return h.Transcripts })
+		}, Plan: ui.Plan{Window: int(u.window), Economy: a.Config.Economy, Resolver: u.resolver}, Audit: a.AuditOptions(nil), Masker: masker,
 		Doctor:    func(ctx context.Context) (*health.Report, error) { return a.Examine(ctx, &health.DoctorOptions{}, nil) },
 		Elsewhere: func() []string { return ofAgents(workspace, func(h install.Host) []string { return h.Homes }) },
 		Hint:      a.Commands})
@@ -166,13 +171,4 @@ func ofAgents(workspace string, of func(install.Host) []string) (out []string) {
 		out = append(out, of(h)...)
 	}
 	return out
-}
-
-// transcripts returns the named transcripts. Without names it returns the transcripts of this
-// machine's coding agents.
-func transcripts(workspace string, named []string) []string {
-	if len(named) > 0 {
-		return named
-	}
-	return ofAgents(workspace, func(h install.Host) []string { return h.Transcripts })
 }

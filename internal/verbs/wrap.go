@@ -243,23 +243,17 @@ func environment(front []served) []string {
 	return env
 }
 
-// told returns the command's arguments. Arguments that tell the command the addresses of the
-// proxies come first.
-func told(front []served, args []string) []string {
-	out := args[:1:1]
-	for _, s := range front {
-		if s.args != nil {
-			out = append(out, s.args("http://"+s.listener.Addr().String()+s.version)...)
-		}
-	}
-	return append(out, args[1:]...)
-}
-
 // settled returns the command's arguments and its environment, with all settings that lead the
 // command to the proxies in front. Callers must call clean after the run to remove the files that
 // were made for the run.
 func settled(front []served, args []string) (more, env []string, clean func(), err error) {
-	more, env, clean = told(front, args), environment(front), func() {}
+	more, env, clean = args[:1:1], environment(front), func() {}
+	for _, s := range front {
+		if s.args != nil {
+			more = append(more, s.args("http://"+s.listener.Addr().String()+s.version)...)
+		}
+	}
+	more = append(more, args[1:]...)
 	l, ok := leads[host(args[0])]
 	if !ok {
 		return more, env, clean, nil

@@ -357,19 +357,13 @@ func (s *Server) timelineOf(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// callAsked returns the call that a request names, counted from 0.
-func callAsked(r *http.Request) (int, error) {
+var errKept = errors.New("the prompts of a session in the state folder are not kept, its transcript would be needed: start memkernel ui with --transcript")
+
+func (s *Server) callOf(r *http.Request) (any, error) {
 	n, err := number(r, "call", 1)
 	if err == nil && n < 1 {
 		err = mistakef("call=%d: calls are counted from 1", n)
 	}
-	return n - 1, err
-}
-
-var errKept = errors.New("the prompts of a session in the state folder are not kept, its transcript would be needed: start memkernel ui with --transcript")
-
-func (s *Server) callOf(r *http.Request) (any, error) {
-	n, err := callAsked(r)
 	if err != nil {
 		return nil, err
 	}
@@ -380,7 +374,7 @@ func (s *Server) callOf(r *http.Request) (any, error) {
 	if t == nil {
 		return nil, mistake{errKept}
 	}
-	out, err := t.call(r.Context(), &s.o, n)
+	out, err := t.call(r.Context(), &s.o, n-1)
 	if err != nil {
 		return nil, err
 	}
@@ -445,7 +439,10 @@ func (s *Server) pageOf(r *http.Request) (any, error) {
 	}
 	k, key := s.o.Kernel, f.key
 	if t != nil {
-		if k, key = t.planner(), session; k == nil {
+		t.mu.Lock()
+		k, key = t.kernel, session // nil until it is open
+		t.mu.Unlock()
+		if k == nil {
 			return nil, errNotYet
 		}
 	}

@@ -82,11 +82,11 @@ func testFiguresAreThoseOfReplay(t *testing.T, o *opened, id string) {
 	cuts, cold, faults := map[int]string{}, map[int]bool{}, map[int]bool{}
 	for _, m := range calls.Marks {
 		switch m.Kind {
-		case markCut:
+		case "cut":
 			cuts[m.Call] = m.Detail
-		case markCold:
+		case "cold":
 			cold[m.Call] = true
-		case markFault:
+		case "fault":
 			faults[m.Call] = true
 		}
 	}
@@ -125,7 +125,7 @@ func testCallsOpenInAnyOrder(t *testing.T, o *opened, id string) {
 	rows := get[Timeline](t, o, "/api/timeline?points=500&session="+id)
 	cut := map[int]bool{}
 	for _, m := range rows.Marks {
-		cut[m.Call] = cut[m.Call] || m.Kind == markCut
+		cut[m.Call] = cut[m.Call] || m.Kind == "cut"
 	}
 	for _, n := range []int{120, 121, 36, 103, 1, 184} {
 		c := get[Call](t, o, fmt.Sprintf("/api/call?session=%s&call=%d", id, n))

@@ -50,15 +50,6 @@ type mark struct {
 	Detail string `json:"detail"`
 }
 
-// The kinds of a mark.
-const (
-	markCut        = "cut"
-	markCompaction = "compaction"
-	markUnplanned  = "unplanned"
-	markFault      = "fault"
-	markCold       = "cold"
-)
-
 const (
 	// mostPoints bounds the points that are handed out.
 	mostPoints = 1200
@@ -143,19 +134,19 @@ func (t *Timeline) mark(rows []row, from, to int) {
 	for i := from - 1; i < to; i++ {
 		w := &rows[i]
 		if w.cut != "" {
-			all = append(all, mark{i + 1, markCut, w.cut})
+			all = append(all, mark{i + 1, "cut", w.cut})
 		}
 		if w.compaction {
-			all = append(all, mark{i + 1, markCompaction, "the host compacted its history"})
+			all = append(all, mark{i + 1, "compaction", "the host compacted its history"})
 		}
 		if w.reason != "" {
-			all = append(all, mark{i + 1, markUnplanned, w.reason})
+			all = append(all, mark{i + 1, "unplanned", w.reason})
 		}
 		if w.cold && w.cut == "" && i > 0 {
-			all = append(all, mark{i + 1, markCold, "the cache had expired"})
+			all = append(all, mark{i + 1, "cold", "the cache had expired"})
 		}
 		if w.faults > 0 {
-			all = append(all, mark{i + 1, markFault, w.fault})
+			all = append(all, mark{i + 1, "fault", w.fault})
 		}
 	}
 	t.Marks = all[:min(len(all), mostMarks)]

@@ -246,13 +246,6 @@ func (t *track) follow(ctx context.Context) {
 	}
 }
 
-// planner returns the kernel that plans the session, nil if it is not open yet.
-func (t *track) planner() *kernel.Kernel {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.kernel
-}
-
 // fail records that the session can't be read, until a later reading succeeds.
 func (t *track) fail(err error) {
 	t.mu.Lock()
