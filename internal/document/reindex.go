@@ -86,13 +86,13 @@ type reindexVectors struct {
 	Total int64 `json:"total"`
 	// Estimate is the amount of text to embed, counted before the run. It is null without a
 	// provider.
-	Estimate *Estimate `json:"estimate"`
+	Estimate *estimate `json:"estimate"`
 	// Error is the reason why vectors are missing, "" if no vector is missing.
 	Error string `json:"error"`
 }
 
-// Estimate counts the texts without a vector, and the price of their vectors.
-type Estimate struct {
+// estimate counts the texts without a vector, and the price of their vectors.
+type estimate struct {
 	Texts int `json:"texts"`
 	// Tokens is the approximate number of tokens.
 	Tokens int `json:"tokens"`
@@ -105,11 +105,11 @@ type Estimate struct {
 	Text string `json:"-"`
 }
 
-func ofEstimate(e *api.EmbedEstimate) *Estimate {
+func ofEstimate(e *api.EmbedEstimate) *estimate {
 	if e == nil {
 		return nil
 	}
-	doc := &Estimate{Texts: e.Texts, Tokens: e.Tokens, Text: e.String()}
+	doc := &estimate{Texts: e.Texts, Tokens: e.Tokens, Text: e.String()}
 	if usd, known := e.USD(); known {
 		doc.CostUSD = &usd
 	}
