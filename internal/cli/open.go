@@ -180,6 +180,43 @@ func (s *Settings) Close() error {
 	return s.state.Close()
 }
 
+// daemonLock is the lock that a running 'memkernel serve' holds in the state folder.
+const daemonLock = "serve.lock"
+
+// NoDaemon prevents the start of a daemon for a state folder until the caller calls release. It
+// returns an error if a daemon runs.
+func NoDaemon(stateDir string) (release func(), err error) {
+	release, err = store.Files(stateDir).Lock(daemonLock, store.Alone)
+	if held := (*store.LockedError)(nil); errors.As(err, &held) {
+		return nil, Hint(fmt.Errorf("'memkernel serve' is running for %s", stateDir), "end it, and run this again")
+	}
+	return release, err
+}
+
+// Tenant returns the settings of a tenant's workspace. The tenant has a state folder of its own,
+// and a root of its own in the database if the state is kept there. The tenant's configuration is
+// a copy of the configuration in s. A configuration in the tenant's workspace has no effect.
+func (s *Settings) Tenant(name, workspace, state string) (*Settings, error) {
+	own := &Settings{TenantName: name, Databases: s.Databases, Workspace: workspace, StateDir: s.StateDir, ConfigPath: s.ConfigPath}
+	if err := own.Read(); err != nil {
+		return nil, err
+	}
+	own.StateDir = state
+	return own, CheckTenants(own)
+}
+
+// CheckTenants returns an error for settings that would lead all tenants to one place.
+func CheckTenants(s *Settings) error {
+	c := s.Config
+	for key, shared := range map[string]bool{"index.folders": len(c.Index.Folders) > 0, "retrieval.sessions.folders": len(c.Retrieval.Sessions.Folders) > 0,
+		"index.backend": c.Index.Backend != "sqlite"} {
+		if shared {
+			return Hint(fmt.Errorf("%s: %s: all tenants would find the same there", c.Origin(key), key), "take it out: tenants share nothing, and each has an index of its own on every machine")
+		}
+	}
+	return nil
+}
+
 // Masker returns a masker that removes the same secrets from texts as the kernel.
 func (s *Settings) Masker() (*mask.Masker, error) {
 	o, err := s.KernelOptions(nil, nil)

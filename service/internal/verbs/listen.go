@@ -192,7 +192,7 @@ func (l *listenFlags) alone(ctx context.Context, a *cli.App, s *verbs.ServeFlags
 }
 
 func (l *listenFlags) serveTenants(ctx context.Context, a *cli.App, s *verbs.ServeFlags) (err error) {
-	if err := checkTenants(&a.Settings); err != nil {
+	if err := cli.CheckTenants(&a.Settings); err != nil {
 		return err
 	}
 	book, err := a.Book()
@@ -255,7 +255,7 @@ func (l *listenFlags) serveTenants(ctx context.Context, a *cli.App, s *verbs.Ser
 // openTenant returns a function that opens a tenant with the server's configuration.
 func openTenant(a *cli.App, book *cachelayout.Book, t *telemetry.Telemetry) func(context.Context, string, string, string) (*serve.Server, func() error, error) {
 	return func(ctx context.Context, name, workspace, state string) (*serve.Server, func() error, error) {
-		own, err := tenant(&a.Settings, name, workspace, state)
+		own, err := a.Tenant(name, workspace, state)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -268,28 +268,4 @@ func openTenant(a *cli.App, book *cachelayout.Book, t *telemetry.Telemetry) func
 			Retain: own.Retention(), Watch: t.Serve()}
 		return serve.New(k, o), func() error { return errors.Join(k.Close(), own.Close()) }, nil
 	}
-}
-
-// tenant returns the settings of a tenant's workspace. The tenant has a state folder of its own,
-// and a root of its own in the database if the state is kept there. The tenant's configuration is
-// a copy of the configuration in s. A configuration in the tenant's workspace has no effect.
-func tenant(s *cli.Settings, name, workspace, state string) (*cli.Settings, error) {
-	own := &cli.Settings{TenantName: name, Databases: s.Databases, Workspace: workspace, StateDir: s.StateDir, ConfigPath: s.ConfigPath}
-	if err := own.Read(); err != nil {
-		return nil, err
-	}
-	own.StateDir = state
-	return own, checkTenants(own)
-}
-
-// checkTenants returns an error for settings that would lead all tenants to one place.
-func checkTenants(s *cli.Settings) error {
-	c := s.Config
-	for key, shared := range map[string]bool{"index.folders": len(c.Index.Folders) > 0, "retrieval.sessions.folders": len(c.Retrieval.Sessions.Folders) > 0,
-		"index.backend": c.Index.Backend != "sqlite"} {
-		if shared {
-			return cli.Hint(fmt.Errorf("%s: %s: all tenants would find the same there", c.Origin(key), key), "take it out: tenants share nothing, and each has an index of its own on every machine")
-		}
-	}
-	return nil
 }

@@ -1,14 +1,11 @@
 package verbs
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/store"
 )
 
 // migrateFlags are the flags of migrate.
@@ -59,17 +56,4 @@ An index is not moved: set index.backend, and reindex makes it from the files.`,
 	f.BoolVar(&m.remove, "remove-source", false, "remove it from where it was when all of it is there")
 	f.DurationVar(&m.wait, "wait", 20*time.Second, "how long to wait for others that use either place")
 	return cmd
-}
-
-// daemonLock is the lock that a running 'memkernel serve' holds in the state folder.
-const daemonLock = "serve.lock"
-
-// noDaemon prevents the start of a daemon for a state folder until the caller calls release. It
-// returns an error if a daemon runs.
-func noDaemon(stateDir string) (release func(), err error) {
-	release, err = store.Files(stateDir).Lock(daemonLock, store.Alone)
-	if held := (*store.LockedError)(nil); errors.As(err, &held) {
-		return nil, cli.Hint(fmt.Errorf("'memkernel serve' is running for %s", stateDir), "end it, and run this again")
-	}
-	return release, err
 }

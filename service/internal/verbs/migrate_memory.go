@@ -22,7 +22,7 @@ func moveMemory(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	if err := a.MemoryOn(); err != nil {
 		return err
 	}
-	release, err := noDaemon(a.StateDir)
+	release, err := cli.NoDaemon(a.StateDir)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func moveState(ctx context.Context, a *cli.App, f *migrateFlags) error {
 	if err := checkMove(f, "--state"); err != nil {
 		return err
 	}
-	release, err := noDaemon(a.StateDir)
+	release, err := cli.NoDaemon(a.StateDir)
 	if err != nil {
 		return err
 	}
