@@ -15,17 +15,11 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// historyFlags are the flags of history.
-type historyFlags struct {
-	limit int
-	diff  bool
-}
-
 // defaultVersions is the number of versions to print by default.
 const defaultVersions = 20
 
 func historyVerb(a *cli.App) *cobra.Command {
-	f := &historyFlags{}
+	f := &api.HistoryRequest{}
 	cmd := &cobra.Command{
 		Long: `history prints what an entry of memory was, or with a path alone what a file was: each
 version with when it was written, by whom (a person's hand, a person's words in a
@@ -43,23 +37,24 @@ It changes nothing; undo takes back a change that it names.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: withArgs(a, f, runHistory),
 	}
-	cmd.Flags().IntVar(&f.limit, "limit", defaultVersions, "print so many versions, the newest; 0 for all")
-	cmd.Flags().BoolVar(&f.diff, "diff", false, "show how each version differs from the one before")
+	cmd.Flags().IntVar(&f.Limit, "limit", defaultVersions, "print so many versions, the newest; 0 for all")
+	cmd.Flags().BoolVar(&f.Diff, "diff", false, "show how each version differs from the one before")
 	return cmd
 }
 
-func runHistory(ctx context.Context, a *cli.App, f *historyFlags, args []string) error {
+func runHistory(ctx context.Context, a *cli.App, req *api.HistoryRequest, args []string) error {
 	if len(args) != 1 {
 		return cli.Usagef("history: name one file, or one of its entries as FILE:LINE")
 	}
-	if f.limit < 0 {
-		return cli.Usagef("--limit %d: give how many versions to print, or 0 for all", f.limit)
+	if req.Limit < 0 {
+		return cli.Usagef("--limit %d: give how many versions to print, or 0 for all", req.Limit)
 	}
 	pl, err := addressIn(a, args[0])
 	if err != nil {
 		return err
 	}
-	h, err := askKeeper(ctx, a, "", api.Keeper.History, api.HistoryRequest{Path: pl.path, Line: pl.from, Limit: f.limit, Diff: f.diff})
+	req.Path, req.Line = pl.path, pl.from
+	h, err := askKeeper(ctx, a, "", api.Keeper.History, *req)
 	if err != nil {
 		return hintHistory(a, err)
 	}

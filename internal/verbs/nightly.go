@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,10 +18,9 @@ import (
 
 // nightlyFlags are the flags of nightly.
 type nightlyFlags struct {
-	quietTime, dryRun bool
-	idle, once        time.Duration
-	include, jobs     []string
-	now               cli.TimeValue
+	api.NightlyRequest
+	include, jobs []string
+	now           cli.TimeValue
 }
 
 func nightlyVerb(a *cli.App) *cobra.Command {
@@ -50,10 +48,10 @@ What people wrote stays: see 'memkernel prune --help' for --include.`,
 		RunE: with(a, f, runNightly),
 	}
 	fl := cmd.Flags()
-	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would be done; nothing is written")
-	fl.BoolVar(&f.quietTime, "quiet-time", false, "today's log, observations and the working buffer alone")
-	fl.DurationVar(&f.idle, "idle", 0, "do nothing unless all sessions have been quiet for so long")
-	fl.DurationVar(&f.once, "once", 0, "do nothing if it was done within so long, by this machine or another that shares the state")
+	fl.BoolVar(&f.DryRun, "dry-run", false, "show what would be done; nothing is written")
+	fl.BoolVar(&f.QuietTime, "quiet-time", false, "today's log, observations and the working buffer alone")
+	fl.DurationVar(&f.Idle, "idle", 0, "do nothing unless all sessions have been quiet for so long")
+	fl.DurationVar(&f.Once, "once", 0, "do nothing if it was done within so long, by this machine or another that shares the state")
 	includeFlag(cmd, &f.include)
 	jobsFlag(cmd, &f.jobs)
 	fl.Var(&f.now, "now", "the moment that counts as now, in RFC 3339 (default now)")
@@ -118,29 +116,26 @@ func nightFiles(n *api.Nightly) []nightFile {
 const bufferPath = "memory/working-buffer.md"
 
 func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
-	if f.idle < 0 {
-		return cli.Usagef("--idle %v: give for how long, such as 30m", f.idle)
+	if f.Idle < 0 {
+		return cli.Usagef("--idle %v: give for how long, such as 30m", f.Idle)
 	}
-	if f.once < 0 {
-		return cli.Usagef("--once %v: give for how long, such as 20h", f.once)
-	}
-	audit, err := auditRequest(a, &auditFlags{jobs: f.jobs})
-	if err != nil {
-		return err
+	if f.Once < 0 {
+		return cli.Usagef("--once %v: give for how long, such as 20h", f.Once)
 	}
 	curate, err := a.CurateRequest()
 	if err != nil {
 		return err
 	}
-	out, err := askKeeper(ctx, a, "audit, curate and prune", api.Keeper.Nightly, api.NightlyRequest{Audit: audit, Prune: a.PruneOptions(f.include), Curate: curate,
-		QuietTime: f.quietTime, Idle: f.idle, Once: f.once, DryRun: f.dryRun, Now: f.now.Time})
+	req := f.NightlyRequest
+	req.Audit, req.Prune, req.Curate, req.Now = a.AuditOptions(f.jobs), a.PruneOptions(f.include), curate, f.now.Time
+	out, err := askKeeper(ctx, a, "audit, curate and prune", api.Keeper.Nightly, req)
 	if errors.Is(err, api.ErrNightlyRuns) {
 		return cli.Hint(err, "wait for it, or call it at another time")
 	}
 	if err != nil {
 		return err
 	}
-	return showNightly(a, out, f.dryRun)
+	return showNightly(a, out, f.DryRun)
 }
 
 func showNightly(a *cli.App, n *api.Nightly, dry bool) error {

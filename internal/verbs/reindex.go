@@ -17,14 +17,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// reindexFlags are the flags of reindex.
-type reindexFlags struct {
-	full, yes bool
-	wait      time.Duration
-}
-
 func reindexVerb(a *cli.App) *cobra.Command {
-	r := &reindexFlags{}
+	r := &api.ReindexOptions{}
 	cmd := &cobra.Command{
 		Long: `reindex reads the memory files that changed since the last time, and forgets those
 that are gone. The index is derived: deleting it loses nothing, and one that is
@@ -40,15 +34,15 @@ another model, the vectors of the old one are used until the new are complete.`,
   memkernel reindex --full --workspace ~/project`,
 		RunE: with(a, r, runReindex),
 	}
-	cmd.Flags().BoolVar(&r.full, "full", false, "make the index anew; vectors are kept")
-	cmd.Flags().BoolVar(&r.yes, "yes", false, "send texts to the provider of vectors, whatever they cost")
-	cmd.Flags().DurationVar(&r.wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
+	cmd.Flags().BoolVar(&r.Full, "full", false, "make the index anew; vectors are kept")
+	cmd.Flags().BoolVar(&r.Approved, "yes", false, "send texts to the provider of vectors, whatever they cost")
+	cmd.Flags().DurationVar(&r.Wait, "wait", 10*time.Second, "how long to wait for another process that is indexing")
 	return cmd
 }
 
-func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
-	if f.wait < 0 {
-		return cli.Usagef("--wait %v: give how long to wait, such as 30s", f.wait)
+func runReindex(ctx context.Context, a *cli.App, o *api.ReindexOptions) error {
+	if o.Wait < 0 {
+		return cli.Usagef("--wait %v: give how long to wait, such as 30s", o.Wait)
 	}
 	if err := a.MemoryOn(); err != nil {
 		return err
@@ -58,7 +52,8 @@ func runReindex(ctx context.Context, a *cli.App, f *reindexFlags) error {
 		return err
 	}
 	defer k.Close()
-	r, err := k.Reindex(ctx, &api.ReindexOptions{Full: f.full, Approved: f.yes, Wait: max(f.wait, 1), Progress: a.IndexProgress()})
+	o.Wait, o.Progress = max(o.Wait, 1), a.IndexProgress()
+	r, err := k.Reindex(ctx, o)
 	a.ProgressDone()
 	if err != nil {
 		return indexError(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,18 +18,11 @@ import (
 
 // searchFlags are the flags of search.
 type searchFlags struct {
-	max     int
-	min     float64
-	session string
-	source  string
-	within  string
-	scope   []string
+	api.SearchRequest
+	now     cli.TimeValue
 	explain bool
-	lines   bool
 	// all prints every hit, and not only those that a terminal's rows hold.
-	all  bool
-	now  cli.TimeValue
-	wait time.Duration
+	all bool
 }
 
 func searchVerb(a *cli.App) *cobra.Command {
@@ -66,24 +58,24 @@ forget, why and history take.`,
 		Args: queryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("wait") {
-				s.wait = -1
-			} else if s.wait < 0 {
-				return cli.Usagef("--wait %v: give how long to wait, such as 2s", s.wait)
+				s.Wait = -1
+			} else if s.Wait < 0 {
+				return cli.Usagef("--wait %v: give how long to wait, such as 2s", s.Wait)
 			}
 			s.all = s.explain || cmd.Flags().Changed("max-results")
 			return runSearch(cmd.Context(), a, strings.Join(args, " "), s)
 		},
 	}
 	f := cmd.Flags()
-	f.IntVarP(&s.max, "max-results", "n", retrieval.DefaultLimit, "show at most `N` hits")
-	f.Float64Var(&s.min, "min-score", 0, "leave out hits with a smaller `score`, 0 to 1")
-	f.StringVarP(&s.session, "session", "s", "", "search what left the prompts of this session too, by its `key`")
-	f.StringVar(&s.source, "source", "", "look in one `part` of memory only: memory (files) or sessions")
-	f.StringVar(&s.within, "collection", "", "look in one `folder` of index.folders only, by its name, or in workspace")
-	f.StringSliceVar(&s.scope, "scope", nil, "look only in the files of these folders, tags or projects, by `names`; -name leaves one out")
-	f.BoolVar(&s.lines, "lines", false, "a hit for each passage that answers, several of one place too")
+	f.IntVarP(&s.MaxResults, "max-results", "n", retrieval.DefaultLimit, "show at most `N` hits")
+	f.Float64Var(&s.MinScore, "min-score", 0, "leave out hits with a smaller `score`, 0 to 1")
+	f.StringVarP(&s.SessionKey, "session", "s", "", "search what left the prompts of this session too, by its `key`")
+	f.StringVar(&s.Source, "source", "", "look in one `part` of memory only: memory (files) or sessions")
+	f.StringVar(&s.Collection, "collection", "", "look in one `folder` of index.folders only, by its name, or in workspace")
+	f.StringSliceVar(&s.Scope, "scope", nil, "look only in the files of these folders, tags or projects, by `names`; -name leaves one out")
+	f.BoolVar(&s.Lines, "lines", false, "a hit for each passage that answers, several of one place too")
 	f.BoolVar(&s.explain, "explain", false, "show what every score is made of")
-	f.DurationVar(&s.wait, "wait", 0, "how long to wait for the index, such as 2s (default as long as it takes)")
+	f.DurationVar(&s.Wait, "wait", 0, "how long to wait for the index, such as 2s (default as long as it takes)")
 	f.Var(&s.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
 	a.SharedFlag(f)
 	return cmd
@@ -103,18 +95,19 @@ func queryArgs(cmd *cobra.Command, args []string) error {
 
 func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) error {
 	switch {
-	case s.max < 1:
-		return cli.Usagef("--max-results %d: give a number from 1", s.max)
-	case s.scope != nil && len(s.scope) == 0:
+	case s.MaxResults < 1:
+		return cli.Usagef("--max-results %d: give a number from 1", s.MaxResults)
+	case s.Scope != nil && len(s.Scope) == 0:
 		return cli.Usagef("--scope names nothing: give folders, tags or projects")
-	case !(s.min >= 0 && s.min <= 1):
-		return cli.Usagef("--min-score %v: scores lie in 0 to 1", s.min)
+	case !(s.MinScore >= 0 && s.MinScore <= 1):
+		return cli.Usagef("--min-score %v: scores lie in 0 to 1", s.MinScore)
 	}
-	if s.source != "" && s.source != api.SourceMemory && s.source != api.SourceSessions {
-		return cli.Usagef("--source %s: give memory or sessions", s.source)
+	if s.Source != "" && s.Source != api.SourceMemory && s.Source != api.SourceSessions {
+		return cli.Usagef("--source %s: give memory or sessions", s.Source)
 	}
-	req := api.SearchRequest{Query: query, SessionKey: s.session, Source: s.source, Collection: s.within, Scope: s.scope, Private: a.Private(), MaxResults: s.max, MinScore: s.min, Lines: s.lines, Now: s.now.Time, Wait: s.wait, Progress: a.IndexProgress()}
-	res, err := ask(ctx, a, cli.Needs{Vectors: true, AsItIs: s.wait == 0}, "", (*kernel.Kernel).Search, req)
+	req := s.SearchRequest
+	req.Query, req.Private, req.Now, req.Progress = query, a.Private(), s.now.Time, a.IndexProgress()
+	res, err := ask(ctx, a, cli.Needs{Vectors: true, AsItIs: s.Wait == 0}, "", (*kernel.Kernel).Search, req)
 	if err != nil {
 		return err
 	}
