@@ -53,7 +53,7 @@ func weakHits(t *testing.T, answer string, times int64, copies int) {
 		}
 		r := New(ix, nil)
 		for _, q := range []Query{{Text: c.question, Passages: true}, {Text: c.question, Passages: true, MinBest: DefaultMinBest}} {
-			a, err := analyzer()
+			a, err := analyzers.Lend()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func weakHits(t *testing.T, answer string, times int64, copies int) {
 					ix.hits.Holders[j] *= times
 				}
 			}
-			analyzers.Put(a)
+			analyzers.Give(a)
 			got := r.Search(t.Context(), q)
 			if got.Weak != c.weak {
 				t.Errorf("%q: weak %v: %v", c.question, got.Weak, scoresOf(got))

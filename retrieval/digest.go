@@ -3,20 +3,12 @@ package retrieval
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
 // analyzers keeps analysers for reuse, because they cache stems.
-var analyzers sync.Pool
-
-func analyzer() (*analysis.Analyzer, error) {
-	if a, ok := analyzers.Get().(*analysis.Analyzer); ok {
-		return a, nil
-	}
-	return analysis.New()
-}
+var analyzers analysis.Pool
 
 // digest holds the terms of a text as hashes. Two terms share a hash so rarely, once in four
 // billion, that scores do not suffer.

@@ -159,9 +159,9 @@ func TestExactFirstInSpansAndChunks(t *testing.T) {
 				t.Errorf("%q among %d spans: %v", c.question, n, ids(got))
 			}
 		}
-		a, _ := analyzer()
+		a, _ := analyzers.Lend()
 		terms := a.Query(c.question, nil)
-		analyzers.Put(a)
+		analyzers.Give(a)
 		for name, hits := range map[string]index.Hits{
 			"beside words":  {Terms: terms, Keyword: ranked(hit("near", "a.md", 1, .9, c.near)), Vector: ranked(hit("other", "b.md", 1, .9, "filler"), hit("holds", "c.md", 1, .1, c.holds))},
 			"without words": {Terms: terms, KeywordErr: index.ErrBusy, Vector: ranked(hit("other", "b.md", 1, .9, "filler"), hit("holds", "c.md", 1, .1, c.holds))},

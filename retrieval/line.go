@@ -200,11 +200,11 @@ const languageSample = 1 << 10 // 1 KiB
 // mark finds the terms in the lines of one text, or in the pieces of a line. Without an analyser
 // it finds no terms, and the beginning of the text is shown.
 func mark(lines []line, terms []uint32) {
-	a, err := analyzer()
+	a, err := analyzers.Lend()
 	if err != nil || len(terms) == 0 {
 		return
 	}
-	defer analyzers.Put(a)
+	defer analyzers.Give(a)
 	lang := a.Language(sample(lines))
 	for i := range lines {
 		for _, word := range appendHashes(nil, a.AppendIndexAs(nil, lines[i].text, lang)) {

@@ -15,11 +15,11 @@ import (
 // snippet shows what of a text answers a question.
 func snippet(t testing.TB, question, text string) Hit {
 	t.Helper()
-	a, err := analyzer()
+	a, err := analyzers.Lend()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer analyzers.Put(a)
+	defer analyzers.Give(a)
 	h := fileHit(index.Hit{ID: "x", Path: "a.md", StartLine: 10, EndLine: 9 + len(splitLines(text)), Text: text})
 	h.terms = hashTerms(a.Query(question, nil))
 	h.show()

@@ -41,10 +41,10 @@ func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 		a := a
 		if !given.CompareAndSwap(false, true) {
 			var err error
-			if a, err = analyzer(); err != nil {
+			if a, err = analyzers.Lend(); err != nil {
 				return // the goroutine that has a does all
 			}
-			defer analyzers.Put(a)
+			defer analyzers.Give(a)
 		}
 		for n := int(next.Add(1)); n <= len(missing); n = int(next.Add(1)) {
 			c := cs[missing[n-1]]

@@ -16,11 +16,11 @@ import (
 // cutText is the passages of a text, as "from-to label".
 func cutText(t testing.TB, text string) []string {
 	t.Helper()
-	a, err := analyzer()
+	a, err := analyzers.Lend()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer analyzers.Put(a)
+	defer analyzers.Give(a)
 	var out []string
 	for _, p := range outlineOf(a, text, nil).passages {
 		named := ""
@@ -64,7 +64,7 @@ func TestPassages(t *testing.T) {
 // Whatever a chunk holds, its passages are in order and none overlaps another. Each ends on a
 // later line than the one before it, and begins on a later line.
 func TestPassagesTile(t *testing.T) {
-	a, err := analyzer()
+	a, err := analyzers.Lend()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func dialogue(lines ...string) *fakeIndex {
 }
 
 func askPassages(ix *fakeIndex, text string, o Options) []Hit {
-	a, _ := analyzer()
+	a, _ := analyzers.Lend()
 	ix.hits.Terms = a.Query(text, nil)
 	o.HalfLife = -1
 	return ask(ix, o, Query{Text: text, Passages: true}).Hits

@@ -14,8 +14,8 @@ import (
 
 // askPlaces asks for places.
 func askPlaces(ix *fakeIndex, text string, limit int) []Hit {
-	a, _ := analyzer()
-	defer analyzers.Put(a)
+	a, _ := analyzers.Lend()
+	defer analyzers.Give(a)
 	ix.hits.Terms = a.Query(text, nil)
 	return New(ix, &Options{HalfLife: -1, Lambda: 1}).Search(context.Background(), Query{Text: text, Passages: true, Limit: limit, Now: now}).Hits
 }

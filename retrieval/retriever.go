@@ -43,11 +43,11 @@ func New(ix Index, opts *Options) *Retriever {
 // Search answers a question. It always returns a Result. If the context ended, the Result's Err
 // reports that.
 func (r *Retriever) Search(ctx context.Context, q Query) Result {
-	a, err := analyzer()
+	a, err := analyzers.Lend()
 	if err != nil {
 		return Result{Hits: []Hit{}, Reason: BackendError, Mode: NoSearch, Detail: "questions can't be analysed: " + err.Error(), Err: err}
 	}
-	defer analyzers.Put(a)
+	defer analyzers.Give(a)
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
 	}

@@ -80,11 +80,11 @@ func (b *body) digest(a *analysis.Analyzer, lang string) *digest {
 // NewSpans makes a set. It returns an error only if no analyser can be made. The content of the
 // spans never causes an error.
 func NewSpans(spans ...Span) (*Spans, error) {
-	a, err := analyzer()
+	a, err := analyzers.Lend()
 	if err != nil {
 		return nil, err
 	}
-	analyzers.Put(a)
+	analyzers.Give(a)
 	return (&Spans{}).With(spans...), nil
 }
 

@@ -199,7 +199,7 @@ func baseline(f func()) time.Duration {
 func BenchmarkSpansAdd100KB(b *testing.B) {
 	rng := rand.New(rand.NewSource(1))
 	s, text := spansOf(b), logText(rng, 100<<10)
-	a, err := analyzer()
+	a, err := analyzers.Lend()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func BenchmarkSpansAdd100KB(b *testing.B) {
 
 func BenchmarkSpansSearch500(b *testing.B) {
 	s := manySpans(b)
-	a, err := analyzer()
+	a, err := analyzers.Lend()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -2,17 +2,34 @@ package analysis
 
 import "sync"
 
-// Pool keeps analyzers between uses, since they remember words. Its zero value is
-// empty; several goroutines may use one.
-type Pool struct{ pool sync.Pool }
+// maxIdle is the number of analyzers that a Pool keeps. Each may take a few megabytes.
+const maxIdle = 4
+
+// Pool keeps analyzers between uses, since they remember words. A sync.Pool would lose the words at
+// every collection. Its zero value is empty. Several goroutines may use one.
+type Pool struct {
+	mu   sync.Mutex
+	idle []*Analyzer
+}
 
 // Lend lends an Analyzer, which Give takes back.
 func (p *Pool) Lend() (*Analyzer, error) {
-	if a, ok := p.pool.Get().(*Analyzer); ok {
-		return a, nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := len(p.idle) - 1
+	if last < 0 {
+		return New()
 	}
-	return New()
+	a := p.idle[last]
+	p.idle = p.idle[:last]
+	return a, nil
 }
 
 // Give takes back an analyzer that Lend lent.
-func (p *Pool) Give(a *Analyzer) { p.pool.Put(a) }
+func (p *Pool) Give(a *Analyzer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.idle) < maxIdle {
+		p.idle = append(p.idle, a)
+	}
+}
