@@ -96,19 +96,9 @@ func leaveUnboundOut(p, q *Projection, host []HostMessage) {
 	if !broken && !first {
 		return
 	}
-	at := 0
-	for i := range q.Items {
-		it := &q.Items[i]
-		if it.Kind != ItemHost {
-			broken = broken || first && it.Level != Full
-			continue
-		}
-		for at < len(host)-1 && host[at].Key != it.Key { // both are in the host's order
-			at++
-		}
-		s := host[at].segment(it.Page)
-		if broken && s != nil && s.Bare.Hash != "" && it.Level == Full {
-			*it = s.bare(&host[at])
+	for it, s := range q.Spots(host) {
+		if broken && it.Kind == ItemHost && s.Segment != nil && s.Bare.Hash != "" && it.Level == Full {
+			*it = s.bare(&host[s.Message])
 		}
 		broken = broken || first && it.Level != Full
 	}
@@ -188,13 +178,7 @@ func recall(q *Projection, w Wishes, dec *Decision) []Block {
 		return w.Append
 	}
 	dec.Refused = append(dec.Refused, Refusal{Page: w.Recall.Page, Atom: -1, Rule: ruleRecalled})
-	var rest []Block
-	for _, b := range w.Append {
-		if b.Kind != ItemRetrieval {
-			rest = append(rest, b)
-		}
-	}
-	return rest
+	return slices.DeleteFunc(slices.Clone(w.Append), func(b Block) bool { return b.Kind == ItemRetrieval })
 }
 
 // dropCarried leaves out the kernel blocks whose page the carry block shows now.

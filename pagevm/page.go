@@ -3,6 +3,7 @@ package pagevm
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -49,13 +50,12 @@ func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText reads a level's name; an unknown name is an error.
 func (l *Level) UnmarshalText(b []byte) error {
-	for i, n := range levelNames {
-		if n == string(b) {
-			*l = Level(i)
-			return nil
-		}
+	i := slices.Index(levelNames[:], string(b))
+	if i < 0 {
+		return fmt.Errorf("unknown fidelity level %q", b)
 	}
-	return fmt.Errorf("unknown fidelity level %q", b)
+	*l = Level(i)
+	return nil
 }
 
 // Rep is one representation of a page: the text that the model would see at a level.
@@ -150,15 +150,10 @@ func (p *Page) Door() string {
 // reports whether the request names a tool by which the model can follow a pointer. Without such
 // a tool no page may go below Structured.
 func Floor(t Type, resolver bool) Level {
-	switch t {
-	case Bootstrap, Constraint:
-		return Structured
-	default:
-		if resolver {
-			return Pointer
-		}
+	if t == Bootstrap || t == Constraint || !resolver {
 		return Structured
 	}
+	return Pointer
 }
 
 // Path returns the levels that a page of type t may take, best first

@@ -1,6 +1,8 @@
 package pagevm
 
 import (
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -134,14 +136,60 @@ func (p *Projection) Recalled(a Alignment) Recall {
 // Tokens sums the items, carry block included.
 func (p *Projection) Tokens() int {
 	n := 0
-	for i := range p.Carry {
-		n += p.Carry[i].Tokens
-	}
-	for i := range p.Items {
-		n += p.Items[i].Tokens
+	for i := range p.Len() {
+		n += p.At(i).Tokens
 	}
 	return n
 }
+
+// Spot is the part of a host's conversation that an item shows.
+type Spot struct {
+	// Item is the item's index in Items. Message is the index of the host's message.
+	Item, Message int
+	// Segment is nil for a block of the kernel.
+	*Segment
+}
+
+// Full returns the size of the host's content, 0 for a block of the kernel.
+func (s Spot) Full() int {
+	if s.Segment == nil {
+		return 0
+	}
+	return s.At[Full].Tokens
+}
+
+// Spots yields Items with the parts of host that they show. Both are in the host's order.
+func (p *Projection) Spots(host []HostMessage) iter.Seq2[*Item, Spot] {
+	return func(yield func(*Item, Spot) bool) {
+		at := 0
+		for i := range p.Items {
+			it, s := &p.Items[i], Spot{Item: i}
+			if it.Hosted() {
+				for at < len(host)-1 && host[at].Key != it.Key {
+					at++
+				}
+				s.Message, s.Segment = at, host[at].segment(it.Page)
+			}
+			if !yield(it, s) {
+				return
+			}
+		}
+	}
+}
+
+// Blocks yields the kernel's blocks in the carry block and after messages.
+func (p *Projection) Blocks() iter.Seq[*Item] {
+	return func(yield func(*Item) bool) {
+		for i := range p.Len() {
+			if it := p.At(i); !it.Hosted() && !yield(it) {
+				return
+			}
+		}
+	}
+}
+
+// Hosted reports whether an item shows a part of a host's message.
+func (it *Item) Hosted() bool { return it.Kind == ItemHost || it.Kind == ItemResult }
 
 // At returns the item at place i of the prompt, nil after the last: a provider's compaction
 // with which the host's conversation begins, the carry block, the messages. The provider
@@ -182,9 +230,9 @@ func (p *Projection) lead() int {
 // LastEvent returns the cold event that the newest cold cut used. It returns "" if there was no
 // cold cut.
 func (p *Projection) LastEvent() string {
-	for i := len(p.Cuts) - 1; i >= 0; i-- {
-		if p.Cuts[i].Event != "" {
-			return p.Cuts[i].Event
+	for _, c := range slices.Backward(p.Cuts) {
+		if c.Event != "" {
+			return c.Event
 		}
 	}
 	return ""

@@ -1,6 +1,9 @@
 package pagevm
 
-import "slices"
+import (
+	"container/heap"
+	"slices"
+)
 
 // SelectInput is the input from which a cut chooses.
 type SelectInput struct {
@@ -220,14 +223,12 @@ func (s *selection) climb(room int, hurdle float64) (left int) {
 			h = append(h, st)
 		}
 	}
-	for i := len(h)/2 - 1; i >= 0; i-- {
-		h.down(i)
-	}
+	heap.Init(&h)
 	for len(h) > 0 {
 		st := h[0]
 		if st.cost <= room && s.atoms[st.atom].version == s.version {
 			if st.rank < hurdle {
-				h = h.pop()
+				heap.Pop(&h)
 				continue
 			}
 			s.take(st.atom)
@@ -235,46 +236,29 @@ func (s *selection) climb(room int, hurdle float64) (left int) {
 		}
 		if next, ok := s.best(st.atom, room); ok {
 			h[0] = next
-			h.down(0)
+			heap.Fix(&h, 0)
 		} else {
-			h = h.pop()
+			heap.Pop(&h)
 		}
 	}
 	return room
 }
 
-// steps is a heap of at most one step per atom, best first. It is written out because
-// container/heap would allocate an interface per step.
+// steps is a heap of at most one step per atom, best first. Of two equal steps the earlier atom's
+// comes first. Nothing is pushed, and the result of Pop is of no use.
 type steps []step
 
-func (h steps) pop() steps {
-	last := len(h) - 1
-	h[0] = h[last]
-	h = h[:last]
-	h.down(0)
-	return h
-}
+func (h steps) Len() int      { return len(h) }
+func (h steps) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h steps) Push(any)      {}
 
-func (h steps) down(i int) {
-	for {
-		c := 2*i + 1
-		if c >= len(h) {
-			return
-		}
-		if c+1 < len(h) && h.better(c+1, c) {
-			c++
-		}
-		if !h.better(c, i) {
-			return
-		}
-		h[i], h[c] = h[c], h[i]
-		i = c
-	}
-}
-
-// better orders steps by rank. Of two equal steps the earlier atom's comes first.
-func (h steps) better(i, j int) bool {
+func (h steps) Less(i, j int) bool {
 	return h[i].rank > h[j].rank || h[i].rank == h[j].rank && h[i].atom < h[j].atom
+}
+
+func (h *steps) Pop() any {
+	*h = (*h)[:len(*h)-1]
+	return nil
 }
 
 // best returns the best step of an atom within room, false if there is none.

@@ -173,10 +173,10 @@ func (u *updater) shell(c *Call, line string) {
 	c.Command, c.Check, c.Piped = sh.text, sh.check != "", sh.piped
 	workedIn(&u.s.Place, sh.dir)
 	for _, seg := range sh.segs {
-		if subject, ok := commitOf(seg.text); ok {
+		if subject, ok := commitOf(seg); ok {
 			c.Commit, c.Subject = true, oneLine(subject, optionRunes)
 		}
-		w := words(seg.text)
+		w := seg.words
 		relative(&u.s, w)
 		if len(w) > 2 && w[0] == "git" && w[1] == "-C" {
 			workedIn(&u.s.Place, w[2])
@@ -186,7 +186,7 @@ func (u *updater) shell(c *Call, line string) {
 		}
 	}
 	if len(sh.segs) == 1 {
-		w := strings.Join(words(sh.segs[0].text), " ")
+		w := strings.Join(sh.segs[0].words, " ")
 		c.ShowsBranch = w == "git branch --show-current" || w == "git rev-parse --abbrev-ref HEAD"
 	}
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// segment is one simple command of a shell line and the operator before it.
+// segment is one simple command of a shell line with its words, and the operator before it.
 type segment struct {
 	op, text string
+	words    []string
 }
 
 // shell is the meaning of a command line to the summary.
@@ -35,7 +36,7 @@ func parseShell(line string) shell {
 	segs := split(line)
 	var sh shell
 	for len(segs) > 1 {
-		w := words(segs[0].text)
+		w := segs[0].words
 		if len(w) != 2 || w[0] != "cd" || segs[1].op == "|" || segs[1].op == "||" {
 			break
 		}
@@ -53,7 +54,7 @@ func parseShell(line string) shell {
 		}
 		b.WriteString(s.text)
 		if sh.check == "" {
-			sh.check = checkOf(words(s.text))
+			sh.check = checkOf(s.words)
 		}
 		sh.piped = sh.piped || s.op == "|" || s.op == "||" || s.op == ";"
 	}
@@ -77,11 +78,10 @@ func withoutPaging(segs []segment) (kept []segment, dropped bool) {
 // trailing reports whether a segment only shortens or comments the output of the segments before
 // it, as "| head -20", "; echo done" and "|| true" do.
 func trailing(s segment) bool {
-	w := words(s.text)
-	if len(w) == 0 {
+	if len(s.words) == 0 {
 		return true
 	}
-	switch w[0] {
+	switch s.words[0] {
 	case "head", "tail", "cat", "less", "more", "tee":
 		return s.op == "|"
 	case "true", "echo", ":":
@@ -98,7 +98,7 @@ func split(line string) []segment {
 	var quote byte
 	add := func(end int, next string, skip int) {
 		if t := tidy(line[start:end]); t != "" {
-			out = append(out, segment{op, t})
+			out = append(out, segment{op, t, words(t)})
 			op = next
 		}
 		start = end + skip
@@ -203,9 +203,16 @@ func checkOf(w []string) string {
 		return ""
 	}
 	for _, a := range w[1:min(len(w), 6)] {
-		part := strings.FieldsFunc(strings.ToLower(a), func(r rune) bool { return r == ':' || r == '-' || r == '_' })
-		if len(part) > 0 && !strings.HasPrefix(a, "-") && !strings.ContainsAny(a, "/.") &&
-			(slices.Contains(verbs[:], part[0]) || slices.Contains(verbs[:], part[len(part)-1])) {
+		if strings.HasPrefix(a, "-") || strings.ContainsAny(a, "/.") {
+			continue
+		}
+		const sep = ":-_"
+		all := strings.Trim(strings.ToLower(a), sep)
+		first, last := all, all[strings.LastIndexAny(all, sep)+1:]
+		if i := strings.IndexAny(all, sep); i >= 0 {
+			first = all[:i]
+		}
+		if slices.Contains(verbs[:], first) || slices.Contains(verbs[:], last) {
 			return prog + " " + a
 		}
 	}
@@ -220,12 +227,11 @@ func covers(succeeded, failing string) bool {
 	}
 	done, checks := split(succeeded), 0
 	for _, f := range split(failing) {
-		w := words(f.text)
-		if checkOf(w) == "" {
+		if checkOf(f.words) == "" {
 			continue
 		}
 		checks++
-		if !slices.ContainsFunc(done, func(s segment) bool { return widens(words(s.text), w) }) {
+		if !slices.ContainsFunc(done, func(s segment) bool { return widens(s.words, f.words) }) {
 			return false
 		}
 	}
@@ -249,11 +255,11 @@ func narrows(arg string) bool {
 
 // commitOf reports whether a simple command commits. subject is the subject that the command
 // names, "" if it names none.
-func commitOf(s string) (subject string, ok bool) {
-	if gitVerb(words(s)) != "commit" {
+func commitOf(s segment) (subject string, ok bool) {
+	if gitVerb(s.words) != "commit" {
 		return "", false
 	}
-	_, after, ok := strings.Cut(s, "commit")
+	_, after, ok := strings.Cut(s.text, "commit")
 	if !ok {
 		return "", true
 	}

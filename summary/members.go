@@ -1,11 +1,12 @@
 package summary
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // The names of members. An entry is named by its id. A list member holds the ids of a list in
@@ -38,7 +39,7 @@ func (s State) Members() (map[string]json.RawMessage, error) {
 	}
 	rest := s
 	rest.Constraints, rest.Decisions, rest.Threads, rest.Artifacts, rest.Reports = nil, nil, nil, nil, nil
-	raw, err := marshal(rest)
+	raw, err := textutil.JSON(rest)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func (s State) Members() (map[string]json.RawMessage, error) {
 	all[stateKeys] = slices.Sorted(maps.Keys(keys))
 	out := make(map[string]json.RawMessage, len(all))
 	for name, v := range all {
-		if out[name], err = marshal(v); err != nil {
+		if out[name], err = textutil.JSON(v); err != nil {
 			return nil, err
 		}
 	}
@@ -116,14 +117,4 @@ func member(members func(string) json.RawMessage, name string, v any) error {
 		return fmt.Errorf("summary: member %s: %w", name, err)
 	}
 	return nil
-}
-
-// marshal is json.Marshal that leaves <, > and & as they are: members are compared with the bytes
-// that a journal read back.
-func marshal(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

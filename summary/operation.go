@@ -89,7 +89,7 @@ const MarkID = "mark"
 // repetition of an open entry is left out.
 func (a *Answered) Updates(ops []Operation) ([]journal.Update, []Fact, error) {
 	a.Mark.Operations = len(ops)
-	value, err := marshal(a.Mark)
+	value, err := textutil.JSON(a.Mark)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,7 +153,7 @@ func (b *builder) update(op Operation) (u journal.Update, ok bool, err error) {
 		b.next++
 	case op.Op == "update" && slices.Contains(noteScalars[:], op.Field):
 		u = journal.Update{Field: op.Field, Op: journal.OpSetWithVersion, Version: op.Version}
-		u.Value, err = marshal(note{Text: text, Key: key})
+		u.Value, err = textutil.JSON(note{Text: text, Key: key})
 	case op.Op == "close":
 		id := oneLine(op.ID, nameRunes)
 		_, of, _ := b.entry(id) // the message that it rests on
@@ -161,7 +161,7 @@ func (b *builder) update(op Operation) (u journal.Update, ok bool, err error) {
 		u, err = listItem(fieldClosed, journal.OpMerge, id, b.Notes.Closed[id].version, c)
 	default: // the page has no such field: the journal will say so
 		u = journal.Update{Field: "proposed " + oneLine(op.Field, nameRunes), Op: journal.UpdateOp(oneLine(op.Op, nameRunes))}
-		u.Value, err = marshal(op.Text)
+		u.Value, err = textutil.JSON(op.Text)
 	}
 	return u, true, err
 }
@@ -172,7 +172,7 @@ func listItem(field string, op journal.UpdateOp, id string, version int, v any) 
 		Version int    `json:"version,omitempty"`
 		Value   any    `json:"value"`
 	}
-	value, err := marshal([]item{{id, version, v}})
+	value, err := textutil.JSON([]item{{id, version, v}})
 	return journal.Update{Field: field, Op: op, Value: value}, err
 }
 

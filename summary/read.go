@@ -63,7 +63,7 @@ func (c Call) searches() bool {
 	if len(segs) == 0 {
 		return false
 	}
-	w := words(segs[len(segs)-1].text)
+	w := segs[len(segs)-1].words
 	return len(w) > 0 && slices.Contains([]string{"grep", "egrep", "fgrep", "rg", "ag", "ack"}, path.Base(w[0])) || gitVerb(w) == "grep"
 }
 

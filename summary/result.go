@@ -211,7 +211,11 @@ const (
 
 // sessionOf returns the handle of a command or script that its host left running.
 func sessionOf(first string) string {
-	head := "\n" + textutil.Head(first, 400)
+	head := textutil.Head(first, 400)
+	if !strings.Contains(head, " running with ") {
+		return ""
+	}
+	head = "\n" + head
 	for _, mark := range [...]string{runningMark, cellMark} {
 		if _, after, ok := strings.Cut(head, mark); ok {
 			after, _, _ = strings.Cut(after, "\n")

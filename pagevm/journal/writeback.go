@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -246,7 +247,7 @@ func (t *Transaction) stage() (json.RawMessage, *stagedBody, error) {
 		}
 		s.Updates = append(s.Updates, u)
 	}
-	body, err := marshalPlain(&s)
+	body, err := textutil.JSON(&s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -271,18 +272,7 @@ func readStaged(body []byte) (*stagedBody, error) {
 func (s *stagedBody) hash() string {
 	c := *s
 	c.Point = ""
-	b, _ := marshalPlain(&c)
+	b, _ := textutil.JSON(&c)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
-}
-
-// marshalPlain is json.Marshal that leaves <, > and & as they are.
-func marshalPlain(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -112,7 +113,7 @@ func (r *Rules) validate(d *draft, s *stagedBody) *verdict {
 			v.accepted = append(v.accepted, u.ID)
 			continue
 		}
-		body, _ := marshalPlain(u)
+		body, _ := textutil.JSON(u)
 		v.rejected = append(v.rejected, Rejection{ID: u.ID, Code: err.Code, Detail: err.Detail, Body: body})
 	}
 	return v
@@ -123,7 +124,7 @@ func (v *verdict) records(t *Transaction, staged json.RawMessage, hash string, s
 	recs := []store.Record{{Op: OpStaged, ID: t.Key, Time: t.Time, Body: staged}}
 	var errs []error
 	add := func(op string, body any) {
-		b, err := marshalPlain(body)
+		b, err := textutil.JSON(body)
 		errs = append(errs, err)
 		recs = append(recs, store.Record{Op: op, ID: t.Key, Time: t.Time, Body: b})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm"
 
 	"github.com/memkernel/memkernel"
@@ -198,7 +199,7 @@ func drawUpdate(t *rapid.T, keys []string) Update {
 		}
 		items = append(items, it)
 	}
-	u.Value, _ = marshalPlain(items)
+	u.Value, _ = textutil.JSON(items)
 	if u.Op == OpAppend {
 		u.Value = json.RawMessage(strings.ReplaceAll(string(u.Value), `"version":0,`, ""))
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // OpSnapshot is the operation of the record that a compaction puts in place of the
@@ -26,7 +27,7 @@ type snapshotBody struct {
 // these bytes. Two stores are equal if their snapshots are equal.
 func (s *State) Snapshot() ([]byte, error) {
 	txs := slices.SortedFunc(maps.Values(s.txs), func(a, b *transaction) int { return cmp.Compare(a.Seq, b.Seq) })
-	return marshalPlain(&snapshotBody{writebackVersion, s.seq, txs, s.list(func(Address) bool { return true })})
+	return textutil.JSON(&snapshotBody{writebackVersion, s.seq, txs, s.list(func(Address) bool { return true })})
 }
 
 // restore replaces the content of the store by a snapshot.

@@ -127,18 +127,11 @@ type Tokens struct {
 }
 
 // At returns the cost of one level, 0 for Gone.
-func (t Tokens) At(l pagevm.Level) int {
-	switch l {
-	case pagevm.Full:
-		return t.Full
-	case pagevm.Compressed:
-		return t.Compressed
-	case pagevm.Structured:
-		return t.Structured
-	case pagevm.Pointer:
-		return t.Pointer
-	}
-	return 0
+func (t Tokens) At(l pagevm.Level) int { return *t.Of(l) }
+
+// Of returns the place of the cost of one level.
+func (t *Tokens) Of(l pagevm.Level) *int {
+	return [...]*int{pagevm.Gone: new(int), pagevm.Pointer: &t.Pointer, pagevm.Structured: &t.Structured, pagevm.Compressed: &t.Compressed, pagevm.Full: &t.Full}[l]
 }
 
 // Code names a fault.

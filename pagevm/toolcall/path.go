@@ -1,13 +1,13 @@
 package toolcall
 
 import (
-	"bytes"
 	"encoding/json"
 	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -121,7 +121,7 @@ func argPaths(input string) []string {
 		if i := slices.Index(pathKeys[:], k); i >= 0 {
 			named[i] = lex.RawString(raw)
 		} else if k == "paths" {
-			json.Unmarshal([]byte(raw), &several)
+			several, _ = lex.Strings(raw)
 		} else if k == "workdir" {
 			dir = lex.RawString(raw)
 		}
@@ -174,6 +174,16 @@ func ArgsOf(input string) Args {
 		out = append(out, arg{k, strings.TrimRight(raw, " \t\r\n")})
 	}
 	return out
+}
+
+// Texts returns the arguments that are strings.
+func (a Args) Texts() (all []string) {
+	for i := range a {
+		if a[i].raw[0] == '"' {
+			all = append(all, lex.RawString(a[i].raw))
+		}
+	}
+	return all
 }
 
 // Get returns the raw value of an argument, "" if there is none. The last of equal names counts.
@@ -314,10 +324,11 @@ func writeCanonicalString(b *strings.Builder, s string, html bool) {
 }
 
 func encode(b *strings.Builder, v any, html bool) {
-	var line bytes.Buffer
-	e := json.NewEncoder(&line)
-	e.SetEscapeHTML(html)
-	if e.Encode(v) == nil {
-		b.Write(bytes.TrimSuffix(line.Bytes(), []byte("\n")))
+	line, err := textutil.JSON(v)
+	if html {
+		line, err = json.Marshal(v)
+	}
+	if err == nil {
+		b.Write(line)
 	}
 }

@@ -1,7 +1,6 @@
 package toolcall
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
@@ -60,8 +59,10 @@ func (m Args) Command() (cmd, dir string) {
 		if s := lex.RawString(raw); s != "" {
 			return s, dir
 		}
-		var argv []string
-		if strings.HasPrefix(raw, "[") && json.Unmarshal([]byte(raw), &argv) == nil && len(argv) > 0 {
+		if !strings.HasPrefix(raw, "[") {
+			continue
+		}
+		if argv, ok := lex.Strings(raw); ok && len(argv) > 0 {
 			if k == "commands" {
 				return strings.Join(argv, "\n"), dir
 			}

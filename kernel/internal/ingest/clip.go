@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
@@ -129,11 +130,9 @@ func clippedString(raw string, n int) string {
 
 // quoted returns a text as JSON, without escapes for HTML.
 func quoted(text string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(text); err != nil {
+	raw, err := textutil.JSON(text)
+	if err != nil {
 		return `""`
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(raw)
 }

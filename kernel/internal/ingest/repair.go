@@ -293,14 +293,13 @@ func (b *Batch) ownMsgs() {
 
 // dropOddTimes removes times that can't be written.
 func (b *Batch) dropOddTimes() {
+	odd := func(m memkernel.Message) bool { return oddTime(m.Time) }
+	if slices.ContainsFunc(b.Msgs[b.kept:], odd) {
+		b.ownMsgs()
+	}
 	for i := b.kept; i < len(b.Msgs); i++ {
-		if oddTime(b.Msgs[i].Time) {
-			b.ownMsgs()
-			for ; i < len(b.Msgs); i++ {
-				if oddTime(b.Msgs[i].Time) {
-					b.Msgs[i].Time = time.Time{}
-				}
-			}
+		if odd(b.Msgs[i]) {
+			b.Msgs[i].Time = time.Time{}
 		}
 	}
 }
@@ -318,21 +317,12 @@ func (b *Batch) key() {
 	}
 	for i := b.kept; i < len(b.Msgs); i++ {
 		key := keyOf(&b.Msgs[i], b.Msgs[i-1].Key)
-		if hasKey(b.Msgs[:i], key) {
+		if slices.ContainsFunc(b.Msgs[:i], func(m memkernel.Message) bool { return m.Key == key }) {
 			b.keyAll()
 			return
 		}
 		b.Msgs[i].Key = key
 	}
-}
-
-func hasKey(msgs []memkernel.Message, key string) bool {
-	for i := range msgs {
-		if msgs[i].Key == key {
-			return true
-		}
-	}
-	return false
 }
 
 // keyOf returns the key of a message that follows the message with key prev. The returned key is
@@ -384,23 +374,28 @@ func (b *Batch) keyRun(from, to int, used keyUse) {
 // the user's words stay unchanged. If the content can't be stored durably, liftBase64 changes
 // nothing.
 func (b *Batch) liftBase64() {
-	if !b.Durable {
-		return
+	if b.Durable {
+		b.eachResult(b.liftResult)
 	}
+}
+
+// eachResult calls f with every result of the new messages that the kernel can read.
+func (b *Batch) eachResult(f func(i, j int, r *memkernel.ToolResult)) {
 	for i := b.kept; i < len(b.Msgs); i++ {
 		for j := range b.Msgs[i].Parts {
-			b.liftPart(i, j)
+			if r := b.Msgs[i].Parts[j].Result; r != nil && !r.Opaque {
+				f(i, j, r)
+			}
 		}
 	}
 }
 
-func (b *Batch) liftPart(i, j int) {
-	part := &b.Msgs[i].Parts[j]
-	if part.Result == nil || part.Result.Opaque || part.Result.Synthetic {
+func (b *Batch) liftResult(i, j int, result *memkernel.ToolResult) {
+	if result.Synthetic {
 		return
 	}
 	var found []mask.Payload
-	content := part.Result.Content
+	content := result.Content
 	for n := range content {
 		if content[n].Kind != memkernel.PartText {
 			continue
@@ -419,7 +414,7 @@ func (b *Batch) liftPart(i, j int) {
 	if found == nil {
 		return
 	}
-	r := *part.Result
+	r := *result
 	r.Content = content
 	b.setResult(i, j, &r)
 	if b.Lifted == nil {

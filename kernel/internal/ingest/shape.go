@@ -45,21 +45,12 @@ func Shapes(r *memkernel.ToolResult, id string) bool {
 // showWhole replaces shaped results by their stored content if Whole is set. A result whose
 // content can't be read stays shaped.
 func (b *Batch) showWhole() {
-	if b.Whole == nil {
-		return
-	}
-	for i := b.kept; i < len(b.Msgs); i++ {
-		for j := range b.Msgs[i].Parts {
-			b.showWholePart(i, j)
-		}
+	if b.Whole != nil {
+		b.eachResult(b.showWholeResult)
 	}
 }
 
-func (b *Batch) showWholePart(i, j int) {
-	r := b.Msgs[i].Parts[j].Result
-	if r == nil || r.Opaque {
-		return
-	}
+func (b *Batch) showWholeResult(i, j int, r *memkernel.ToolResult) {
 	id := EvidenceID(b.Branch, r.CallID)
 	page := b.Known[id]
 	if page == nil || !Shapes(r, id) {

@@ -32,7 +32,8 @@ type Said struct {
 	Hosts []pagevm.HostMessage
 	// Ended is the number of leading messages that belong to ended turns.
 	Ended int
-	// Summary is the mechanical summary. Notes are the notes that are already in the journal.
+	// Summary is the mechanical summary. Notes are the notes that are already in the journal and
+	// rest on Messages.
 	Summary summary.State
 	Notes   summary.Notes
 	Mask    func(string) string
@@ -77,7 +78,6 @@ func (n *Taker) Job(s *Said) *Job {
 	if len(msgs) == 0 || !s.Last && !due(&n.opt, hosts, msgs, s.Now) || n.calm.Cooling(n.opt.Model.Name(), n.now()) {
 		return nil
 	}
-	rooted := s.Notes.Rooted(rootedIn(s.Messages))
 	d := summary.DeltaOf(msgs, s.Summary.Sidechain, s.Mask, n.opt.DeltaTokens*bytesPerToken)
 	if d.Used == 0 {
 		return nil
@@ -85,10 +85,10 @@ func (n *Taker) Job(s *Said) *Job {
 	for i := range d.Sources {
 		d.Sources[i].Page = pageOf(hosts, d.Sources[i].Key)
 	}
-	p := summary.PromptFor(s.Summary, rooted, d)
+	p := summary.PromptFor(s.Summary, s.Notes, d)
 	p.User = s.Mask(p.User) // masked once more as a whole, because a part may be older than a rule
 	return &Job{Folder: s.Folder, Branch: s.Branch, Epoch: s.Epoch, Version: s.Notes.Version, Now: s.Now, prompt: p,
-		Answered: summary.Answered{State: s.Summary, Notes: rooted, Page: s.Page, Session: s.Evidence, Sources: d.Sources, Mask: s.Mask,
+		Answered: summary.Answered{State: s.Summary, Notes: s.Notes, Page: s.Page, Session: s.Evidence, Sources: d.Sources, Mask: s.Mask,
 			Mark: summary.Mark{Key: msgs[d.Used-1].Key, Messages: d.Used, Model: summary.Excerpt(n.opt.Model.Name(), 120)}}}
 }
 
@@ -111,19 +111,6 @@ func noted(n summary.Notes, msgs []memkernel.Message) int {
 		}
 	}
 	return 0
-}
-
-// rootedIn returns a function that reports whether a message belongs to a conversation. If the
-// host replaced messages by its own summary, all known messages belong to the conversation.
-func rootedIn(msgs []memkernel.Message) func(string) bool {
-	keys := make(map[string]bool, len(msgs))
-	for i := range msgs {
-		if msgs[i].Origin == memkernel.OriginSummary {
-			return func(string) bool { return true }
-		}
-		keys[msgs[i].Key] = true
-	}
-	return func(key string) bool { return keys[key] }
 }
 
 // due reports whether the model is due to be asked about a delta.

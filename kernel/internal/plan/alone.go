@@ -37,14 +37,9 @@ func (r *Result) sentWhole() bool {
 		return false
 	}
 	for i := range r.Proj.Items {
-		if it := &r.Proj.Items[i]; it.Kind != pagevm.ItemHost && it.Kind != pagevm.ItemResult || it.Level != pagevm.Full || it.Bare {
+		if it := &r.Proj.Items[i]; !it.Hosted() || it.Level != pagevm.Full || it.Bare {
 			return false
 		}
 	}
-	for i := range r.Proj.Seen {
-		if r.Proj.Seen[i].Gone {
-			return false
-		}
-	}
-	return true
+	return !anyGone(r.Proj.Seen)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -212,12 +213,7 @@ func (c *Call) userTurn() (key, text string, fresh bool) {
 }
 
 func hasMedia(m *memkernel.Message) bool {
-	for i := range m.Parts {
-		if m.Parts[i].Media != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return p.Media != nil })
 }
 
 // InLoop reports whether a tool loop is open.

@@ -162,12 +162,16 @@ func modelNotes(c *Call, before int) (summary.Notes, int) {
 // carryIfGone returns the carry block if any message is still out of the prompt. Otherwise it
 // shows only the workspace's files.
 func carryIfGone(c *Call, l *limits, m material, notes int) carry {
-	if c.summaryFirst() || slices.ContainsFunc(c.Align.Seen, func(s pagevm.Seen) bool { return s.Gone }) {
+	if c.summaryFirst() || anyGone(c.Align.Seen) {
 		return carryBlocks(c, l, m, leftBy(c, c.Align.Seen, nil), notes)
 	}
 	m = m.withFiles(c, l, c.leadGone())
 	m.spans = nil
 	return carry{m, m.files.shown(), notes}
+}
+
+func anyGone(seen []pagevm.Seen) bool {
+	return slices.ContainsFunc(seen, func(s pagevm.Seen) bool { return s.Gone })
 }
 
 // spanLines lists the spans that left the prompt, newest last, the last ones a line

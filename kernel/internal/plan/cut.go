@@ -103,9 +103,7 @@ func growthOf(hosts []pagevm.HostMessage, at []pagevm.Place, n int) []int {
 			sum = 0
 		}
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	return out
 }
 
@@ -209,13 +207,10 @@ func saidBy(c *Call, proj *pagevm.Projection, carry []pagevm.Block) map[string]b
 			shown[p.Refs[0].Path] = true
 		}
 	}
-	var drop map[string]bool
+	drop := map[string]bool{}
 	for i := range proj.Items {
 		it := &proj.Items[i]
 		if p := c.Page(it.Page); it.Kind == pagevm.ItemNote && p != nil && len(p.Refs) > 0 && shown[p.Refs[0].Path] {
-			if drop == nil {
-				drop = map[string]bool{}
-			}
 			drop[it.Page] = true
 		}
 	}

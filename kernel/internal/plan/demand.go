@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
@@ -114,10 +116,8 @@ func makeDemanded(c *Call, l *limits, want *wanted, from candidate, m material) 
 
 // whyNot returns why a cut was not granted, or achieved nothing.
 func whyNot(c *Call, made *candidate) api.CompactReason {
-	for _, r := range made.Made.Refused {
-		if r.Atom < 0 && r.Page == "" && r.Rule == pagevm.RuleOpenLoop {
-			return api.CompactOpenLoop
-		}
+	if slices.Contains(made.Made.Refused, pagevm.Refusal{Atom: -1, Rule: pagevm.RuleOpenLoop}) {
+		return api.CompactOpenLoop
 	}
 	newest := c.Places[len(c.Places)-1].Atom
 	for i, pl := range c.Places {

@@ -104,12 +104,8 @@ const timePasses = "time"
 // reads a state that has changed before. It also had a reason if nothing was done meanwhile
 // except waiting.
 func asksAnew(ran *branch.Ran, look toolcall.Look, of []string, before branch.Run) bool {
-	for _, what := range of {
-		if ran.Acts[what] > before.Call {
-			return true
-		}
-	}
-	return look != toolcall.LookContent && (before.Moved || before.Call == ran.Calls-1 || ran.Acts[timePasses] > before.Call)
+	acted := func(what string) bool { return ran.Acts[what] > before.Call }
+	return slices.ContainsFunc(of, acted) || look != toolcall.LookContent && (before.Moved || before.Call == ran.Calls-1 || acted(timePasses))
 }
 
 // repeated reports whether the prompt showed in full what a call returned once more. It files a

@@ -189,15 +189,8 @@ func (o opening) yielding(f *fitting) opening {
 // loop.
 func (y *yields) dropped(c *Call, proj *pagevm.Projection, carry []pagevm.Block) map[string]bool {
 	drop := saidBy(c, proj, carry)
-	if !y.bare {
-		return drop
-	}
-	drop = maps.Clone(drop)
 	for i := range proj.Items {
-		if it := &proj.Items[i]; it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval {
-			if drop == nil {
-				drop = map[string]bool{}
-			}
+		if it := &proj.Items[i]; y.bare && !it.Hosted() {
 			drop[it.Page] = true
 		}
 	}
@@ -213,7 +206,7 @@ func loopBlocks(c *Call, l *limits) (n int) {
 		}
 	}
 	for i := range c.Prev.Proj.Items[:c.Align.Items] {
-		if it := &c.Prev.Proj.Items[i]; loop[it.Key] && (it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval) {
+		if it := &c.Prev.Proj.Items[i]; loop[it.Key] && !it.Hosted() {
 			n += l.Scale(it.Tokens)
 		}
 	}
@@ -490,7 +483,10 @@ func grownOver(c *Call, l *limits, o *opening) int {
 	p.Items = p.Items[:c.Align.Items]
 	n := 0
 	for i := c.Align.At; i < len(c.Hosts); i++ {
-		n += l.message(&c.Hosts[i])
+		for j := range c.Hosts[i].Segments {
+			s := &c.Hosts[i].Segments[j]
+			n += l.Scale(s.At[s.First].Tokens)
+		}
 	}
 	if o.now {
 		p.Carry = nil

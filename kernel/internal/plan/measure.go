@@ -278,11 +278,8 @@ func (l *limits) unscale(tokens int) int { return int(float64(tokens) / l.Ratio)
 // Conversation returns the size of a projection, calibrated, without the fixed part.
 func (l *limits) Conversation(p *pagevm.Projection) int {
 	n := 0
-	for i := range p.Carry {
-		n += l.Scale(p.Carry[i].Tokens)
-	}
-	for i := range p.Items {
-		n += l.Scale(p.Items[i].Tokens)
+	for i := range p.Len() {
+		n += l.Scale(p.At(i).Tokens)
 	}
 	return n
 }
@@ -313,10 +310,8 @@ func (l *limits) Unanchored(p *pagevm.Projection) int { return l.Fixed + l.Conve
 // mustStandTokens returns the size, in calibrated tokens, of the messages that every cut keeps. They
 // are the atoms that are not closed and the opener of the loop.
 func mustStandTokens(c *Call, l *limits) (n int) {
-	for i := range c.Hosts {
-		if c.mustStand(i) {
-			n += l.message(&c.Hosts[i])
-		}
+	for _, it := range mustStandItems(c) {
+		n += l.Scale(it.Tokens)
 	}
 	return n
 }
@@ -331,15 +326,6 @@ func mustStandItems(c *Call) (items []pagevm.Item) {
 		}
 	}
 	return items
-}
-
-// message returns the size of a message as it would be shown.
-func (l *limits) message(m *pagevm.HostMessage) (n int) {
-	for j := range m.Segments {
-		s := &m.Segments[j]
-		n += l.Scale(s.At[s.First].Tokens)
-	}
-	return n
 }
 
 // maxLargest limits the number of items that an error names if a prompt does not fit.

@@ -87,13 +87,8 @@ func promptTexts(c *Call, proj *pagevm.Projection, texts map[string]string) []st
 		add(c.Request.System[i].Text)
 	}
 	eachShown(c, proj, texts, add)
-	for i := range proj.Carry {
-		add(c.text(texts, proj.Carry[i].Hash))
-	}
-	for i := range proj.Items {
-		if k := proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
-			add(c.text(texts, proj.Items[i].Hash))
-		}
+	for it := range proj.Blocks() {
+		add(c.text(texts, it.Hash))
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -18,16 +19,15 @@ var mainFields = []string{"text", "goal", "step", "status", "attributes"}
 
 // Standing returns the pages that every prompt shows, binding ones first.
 func Standing(pages []journal.StoredPage) []journal.StoredPage {
-	var hard, soft []journal.StoredPage
-	for _, p := range pages {
-		switch pinClass(p) {
-		case paging.PinHard:
-			hard = append(hard, p)
-		case paging.PinSoft:
-			soft = append(soft, p)
+	var out []journal.StoredPage
+	for _, class := range []paging.Pin{paging.PinHard, paging.PinSoft} {
+		for _, p := range pages {
+			if pinClass(p) == class {
+				out = append(out, p)
+			}
 		}
 	}
-	return append(hard, soft...)
+	return out
 }
 
 // pinClass returns how firmly a page of the journal is pinned.
@@ -43,11 +43,7 @@ func pinClass(p journal.StoredPage) paging.Pin {
 
 // active reports whether a plan is still followed.
 func active(p journal.StoredPage) bool {
-	switch TextField(p, "status") {
-	case "done", "completed", "abandoned", "closed":
-		return false
-	}
-	return true
+	return !slices.Contains([]string{"done", "completed", "abandoned", "closed"}, TextField(p, "status"))
 }
 
 // InScope returns the pages that a branch gets. A sidechain gets the rules, but not the plan of
@@ -56,13 +52,7 @@ func InScope(pages []journal.StoredPage, branch string) []journal.StoredPage {
 	if branch == "" {
 		return pages
 	}
-	var out []journal.StoredPage
-	for _, p := range pages {
-		if p.Type != pagevm.Plan {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(pages), func(p journal.StoredPage) bool { return p.Type == pagevm.Plan })
 }
 
 // scopeName returns a scope in words.

@@ -26,7 +26,7 @@ type scores struct {
 // said again. The texts are those of items of a special size, by hash. The keys of open are those
 // of messages with the results of open or newest checks.
 func score(c *Call, texts map[string]string, seen []pagevm.Seen, open map[string]bool) *scores {
-	out := &scores{hosts: bared(c, c.supersede()), seen: seen, traits: make([][]pagevm.Traits, len(c.Hosts))}
+	out := &scores{hosts: bared(c, c.supersede()), seen: seen, traits: perSegment[pagevm.Traits](c.Hosts)}
 	newest := c.Places[len(c.Places)-1].Atom
 	found := namesShown(c, texts, seen)
 	numbers := map[represent.Name]int32{}
@@ -41,7 +41,6 @@ func score(c *Call, texts map[string]string, seen []pagevm.Seen, open map[string
 	}
 	for i := len(c.Hosts) - 1; i >= 0; i-- {
 		age := newest - c.Places[i].Atom
-		out.traits[i] = make([]pagevm.Traits, len(c.Hosts[i].Segments))
 		for j := range c.Hosts[i].Segments {
 			s := &out.hosts[i].Segments[j]
 			t := pagevm.Traits{Age: age}
@@ -115,12 +114,11 @@ func bared(c *Call, hosts []pagevm.HostMessage) []pagevm.HostMessage {
 // namesShown returns the names that each level of each segment shows. Results that have left show
 // none. It uses helpers because this is most of the work.
 func namesShown(c *Call, texts map[string]string, seen []pagevm.Seen) [][]levelNames {
-	found := make([][]levelNames, len(c.Hosts))
+	found := perSegment[levelNames](c.Hosts)
 	c.Page("") // the index of pages is made on first use, by one
 	var next atomic.Int32
 	longwork.Run(len(found), func() {
 		for i := int(next.Add(1)) - 1; i < len(found); i = int(next.Add(1)) - 1 {
-			found[i] = make([]levelNames, len(c.Hosts[i].Segments))
 			for j := range found[i] {
 				s := &c.Hosts[i].Segments[j]
 				if s.Kind == pagevm.ItemResult && (seen[i].Gone || c.Page(s.Page) == nil || c.Maker.Calls[c.Msgs[i].Parts[s.Part].Result.CallID] == nil) {
@@ -131,6 +129,20 @@ func namesShown(c *Call, texts map[string]string, seen []pagevm.Seen) [][]levelN
 		}
 	})
 	return found
+}
+
+// perSegment returns a value for each segment of each message.
+func perSegment[T any](hosts []pagevm.HostMessage) [][]T {
+	n := 0
+	for i := range hosts {
+		n += len(hosts[i].Segments)
+	}
+	all, out := make([]T, n), make([][]T, len(hosts))
+	for i := range hosts {
+		n := len(hosts[i].Segments)
+		out[i], all = all[:n:n], all[n:]
+	}
+	return out
 }
 
 // levelNames are the names that each level of a segment shows.

@@ -43,17 +43,9 @@ func overlaps(r memkernel.Ref, from, to int) bool {
 // shownRefs returns the places that the kernel's blocks show in full.
 func shownRefs(c *Call, proj *pagevm.Projection) []memkernel.Ref {
 	var refs []memkernel.Ref
-	add := func(it *pagevm.Item) {
+	for it := range proj.Blocks() {
 		if page := c.Page(it.Page); page != nil && it.Level == pagevm.Full {
 			refs = append(refs, page.Refs...)
-		}
-	}
-	for i := range proj.Carry {
-		add(&proj.Carry[i])
-	}
-	for i := range proj.Items {
-		if k := proj.Items[i].Kind; k == pagevm.ItemNote || k == pagevm.ItemRetrieval {
-			add(&proj.Items[i])
 		}
 	}
 	return refs
@@ -118,21 +110,16 @@ func standingLines(c *Call, proj *pagevm.Projection, texts map[string]string, hi
 
 // eachShown walks the texts of the host's messages as they are in the prompt.
 func eachShown(c *Call, proj *pagevm.Projection, texts map[string]string, look func(string)) {
-	next := 0
-	for i := range proj.Items {
-		it := &proj.Items[i]
-		if it.Kind != pagevm.ItemHost && it.Kind != pagevm.ItemResult {
+	for it, s := range proj.Spots(c.Hosts) {
+		switch {
+		case !it.Hosted():
 			continue
-		}
-		for c.Msgs[next].Key != it.Key {
-			next++
-		}
-		if it.Level != pagevm.Full {
+		case it.Level != pagevm.Full:
 			look(c.text(texts, it.Hash))
 			continue
 		}
 		for j := it.Part; j < it.Part+it.Parts; j++ {
-			part := &c.Msgs[next].Parts[j]
+			part := &c.Msgs[s.Message].Parts[j]
 			if part.Kind == memkernel.PartText {
 				look(part.Text)
 			}

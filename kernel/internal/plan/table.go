@@ -17,20 +17,30 @@ import (
 // that hold these pages. A recalled block has one row, and the pages that the block shows have no
 // rows. A plan that was not recorded has made nothing durable.
 func Table(r *Result) []paging.PageRow {
-	x := index{used: accesses(r), pins: map[string]paging.Pin{}, spans: map[string]string{}, recorded: r.Next.Plan != ""}
+	x := index{used: accesses(r), pins: map[string]paging.Pin{}, spans: r.SpanOf(), recorded: r.Next.Plan != ""}
 	for i := range r.prior.Pinned {
 		x.pins[pinRef(&r.prior.Pinned[i])] = pinClass(r.prior.Pinned[i])
-	}
-	for i := range r.Chosen.Spans {
-		for _, key := range r.Chosen.Spans[i].Keys {
-			x.spans[key] = r.Chosen.Spans[i].ID
-		}
 	}
 	out := make([]paging.PageRow, 0, len(r.Proj.Carry)+len(r.Proj.Items)+len(r.Chosen.Spans))
 	for i := range r.Proj.Carry {
 		out = append(out, blockRow(r, &x, &r.Proj.Carry[i], paging.InCarry))
 	}
 	return slices.Concat(out, shownRows(r, &x), untoldRows(r, &x), goneRows(r, &x), spanRows(r, &x))
+}
+
+// SpanOf returns the span that each message left with, by the message's key.
+func (r *Result) SpanOf() map[string]string {
+	n := 0
+	for i := range r.Chosen.Spans {
+		n += len(r.Chosen.Spans[i].Keys)
+	}
+	spans := make(map[string]string, n)
+	for i := range r.Chosen.Spans {
+		for _, key := range r.Chosen.Spans[i].Keys {
+			spans[key] = r.Chosen.Spans[i].ID
+		}
+	}
+	return spans
 }
 
 // index finds what rows need of a plan.
@@ -43,29 +53,19 @@ type index struct {
 
 // shownRows returns the rows of the messages and of the blocks after them.
 func shownRows(r *Result, x *index) (out []paging.PageRow) {
-	at := 0
-	for i := range r.Proj.Items {
-		it := &r.Proj.Items[i]
-		switch it.Kind {
-		case pagevm.ItemNote:
+	for it, s := range r.Proj.Spots(r.Hosts) {
+		switch {
+		case it.Kind == pagevm.ItemNote:
 			out = append(out, blockRow(r, x, it, paging.InNote))
-			continue
-		case pagevm.ItemRetrieval:
+		case it.Kind == pagevm.ItemRetrieval:
 			out = append(out, blockRow(r, x, it, paging.InRetrieval))
-			continue
-		}
-		for at < len(r.Hosts)-1 && r.Hosts[at].Key != it.Key { // both are in the host's order
-			at++
-		}
-		for j := range r.Hosts[at].Segments {
-			if s := &r.Hosts[at].Segments[j]; s.Page == it.Page {
-				row := segmentRow(r, x, at, s)
-				row.Place, row.Level, row.ShownTokens, row.Bare = paging.InConversation, it.Level, r.Scale(it.Tokens), it.Bare
-				if branch.Blank(it) {
-					row.Place, row.Level = paging.Nowhere, pagevm.Gone
-				}
-				out = append(out, row)
+		case s.Segment != nil:
+			row := segmentRow(r, x, s.Message, s.Segment)
+			row.Place, row.Level, row.ShownTokens, row.Bare = paging.InConversation, it.Level, r.Scale(it.Tokens), it.Bare
+			if branch.Blank(it) {
+				row.Place, row.Level = paging.Nowhere, pagevm.Gone
 			}
+			out = append(out, row)
 		}
 	}
 	return out
@@ -82,13 +82,11 @@ func segmentRow(r *Result, x *index, i int, s *pagevm.Segment) paging.PageRow {
 	if s.Kind == pagevm.ItemResult {
 		row.CallID = r.Msgs[i].Parts[s.Part].Result.CallID
 		if call := r.Maker.Calls[row.CallID]; call != nil && (call.Look == toolcall.LookContent || call.Look == toolcall.LookState) {
-			row.RecomputeCost = cost(1)
+			row.RecomputeCost = new(1.0)
 		}
 	}
 	return row
 }
-
-func cost(calls float64) *float64 { return &calls }
 
 // unwritten reports whether a page is new with a plan that was not recorded.
 func unwritten(r *Result, x *index, id string) bool { return !x.recorded && r.Maker.Known[id] == nil }
@@ -112,10 +110,10 @@ func ofPage(r *Result, x *index, row paging.PageRow, p *pagevm.Page) paging.Page
 // blockRow returns the row of a block of the kernel.
 func blockRow(r *Result, x *index, it *pagevm.Item, place paging.Place) paging.PageRow {
 	row := paging.PageRow{ID: it.Page, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, Pin: paging.PinNone, Place: place, Level: it.Level,
-		ShownTokens: r.Scale(it.Tokens), Last: x.used[it.Page], RecomputeCost: cost(0)}
+		ShownTokens: r.Scale(it.Tokens), Last: x.used[it.Page], RecomputeCost: new(0.0)}
 	p := r.Page(it.Page)
 	if p == nil { // the list of spans, the summary, the text to go on from: made with the block
-		row.Tokens = withTokens(row.Tokens, it.Level, row.ShownTokens)
+		*row.Tokens.Of(it.Level) = row.ShownTokens
 		if it.Page == ingest.PageID("rs", r.prior.Name) {
 			row.Type = pagevm.Plan
 		}
@@ -127,30 +125,15 @@ func blockRow(r *Result, x *index, it *pagevm.Item, place paging.Place) paging.P
 	row.Floor = pagevm.Full
 	for i := range p.Reps {
 		if rep := &p.Reps[i]; rep.Text != "" {
-			row.Tokens = withTokens(row.Tokens, rep.Level, r.Scale(r.Maker.Count.Text(rep.Text)))
+			*row.Tokens.Of(rep.Level) = r.Scale(r.Maker.Count.Text(rep.Text))
 			if rep.Level >= floor {
 				row.Floor = min(row.Floor, rep.Level)
 			}
 		}
 	}
-	row.Tokens = withTokens(row.Tokens, it.Level, row.ShownTokens)
+	*row.Tokens.Of(it.Level) = row.ShownTokens
 	row.Dirty = unwritten(r, x, it.Page)
 	return row
-}
-
-// withTokens returns sizes with the size of one level.
-func withTokens(t paging.Tokens, l pagevm.Level, n int) paging.Tokens {
-	switch l {
-	case pagevm.Full:
-		t.Full = n
-	case pagevm.Compressed:
-		t.Compressed = n
-	case pagevm.Structured:
-		t.Structured = n
-	case pagevm.Pointer:
-		t.Pointer = n
-	}
-	return t
 }
 
 // untoldRows returns the rows of the pins that the prompt does not show at all.
@@ -163,7 +146,7 @@ func untoldRows(r *Result, x *index) (out []paging.PageRow) {
 		full, short := pinText(p, false), pinText(p, true)
 		id := ingest.PageID("pn", p.String(), string(p.Type))
 		row := paging.PageRow{ID: id, Type: p.Type, Scope: p.Scope, Pin: pinClass(*p), Place: paging.Nowhere,
-			Floor: pagevm.Full, Tokens: paging.Tokens{Full: r.Scale(r.Maker.Count.Text(full))}, RecomputeCost: cost(0), Last: x.used[id]}
+			Floor: pagevm.Full, Tokens: paging.Tokens{Full: r.Scale(r.Maker.Count.Text(full))}, RecomputeCost: new(0.0), Last: x.used[id]}
 		if len(short) < len(full) {
 			row.Floor, row.Tokens.Structured = pagevm.Structured, r.Scale(r.Maker.Count.Text(short))
 		}
@@ -202,7 +185,7 @@ func spanRows(r *Result, x *index) (out []paging.PageRow) {
 		if len(s.Keys) > 0 {
 			row.Key = r.HostKey(s.Keys[0])
 		}
-		row.Tokens = withTokens(row.Tokens, s.Level, r.Scale(r.Maker.Count.Text(s.Text)))
+		*row.Tokens.Of(s.Level) = r.Scale(r.Maker.Count.Text(s.Text))
 		if i >= len(spans)-maxSpanLines && len(r.Proj.Carry) > 0 {
 			row.Place, row.Level, row.ShownTokens = paging.InCarry, s.Level, row.Tokens.At(s.Level)
 		}
@@ -224,7 +207,7 @@ func accesses(r *Result) map[string]paging.Access {
 	}
 	blocks := map[string][]string{} // the kernel's blocks after each message
 	for i := range r.Proj.Items {
-		if it := &r.Proj.Items[i]; it.Kind == pagevm.ItemNote || it.Kind == pagevm.ItemRetrieval {
+		if it := &r.Proj.Items[i]; !it.Hosted() {
 			blocks[it.Key] = append(blocks[it.Key], it.Page)
 		}
 	}

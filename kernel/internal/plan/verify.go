@@ -69,11 +69,9 @@ func verifyRecall(c *Call, r pagevm.Recall) {
 // LevelIn returns the level at which a projection shows a page, Gone if it does not show the
 // page.
 func LevelIn(p *pagevm.Projection, page string) pagevm.Level {
-	for _, items := range [][]pagevm.Item{p.Items, p.Carry} {
-		for i := range items {
-			if items[i].Page == page {
-				return items[i].Level
-			}
+	for i := range p.Len() {
+		if it := p.At(i); it.Page == page {
+			return it.Level
 		}
 	}
 	return pagevm.Gone

@@ -81,7 +81,7 @@ func (c *Call) words() []spoken {
 
 // paragraphs cuts a text of message i at its blank lines.
 func (c *Call) paragraphs(i int, text string, quoted bool) (out []paragraph) {
-	for _, t := range strings.Split(c.Maker.Mask.Text(text), "\n\n") {
+	for t := range strings.SplitSeq(c.Maker.Mask.Text(text), "\n\n") {
 		if t = strings.Trim(t, "\n"); strings.TrimSpace(t) != "" {
 			out = append(out, paragraph{text: t, quoted: quoted, tokens: c.Maker.Count.Text(t), short: c.beginning(i, t)})
 		}

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"encoding/json"
 	"math"
 	"path"
 	"slices"
@@ -95,15 +94,9 @@ func (c *Call) names(w *tried) map[string]int {
 		if len(input) > maxEdit {
 			continue
 		}
-		var fields map[string]any
 		text := c.Maker.Mask.Text(input)
-		if json.Unmarshal([]byte(text), &fields) == nil {
-			text = ""
-			for _, v := range fields {
-				if s, ok := v.(string); ok {
-					text += s + "\n"
-				}
-			}
+		if args := toolcall.ArgsOf(text); args != nil {
+			text = strings.Join(args.Texts(), "\n")
 		}
 		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
 			if len(name) >= minName && len(name) <= maxName && named(name) {

@@ -24,28 +24,28 @@ func reasoningOf(pl *plan.Result) cachelayout.Reasoning {
 	}
 	drops := price.DropsThinking || pl.Request.DropOption
 	moved := pl.Made.Cut != nil || !slices.EqualFunc(pl.Prev.Proj.Carry, pl.Proj.Carry, func(a, b pagevm.Item) bool { return a.Hash == b.Hash })
-	invalid, at := 0, 0
+	invalid := 0
 	if cuts := pl.Prev.Proj.Cuts; len(cuts) > 0 {
 		invalid = cuts[len(cuts)-1].Covers
 	}
-	for i := range pl.Proj.Items {
-		it := &pl.Proj.Items[i]
-		if it.Kind != pagevm.ItemHost {
+	for it, s := range pl.Proj.Spots(pl.Hosts) {
+		if it.Kind != pagevm.ItemHost || s.Segment == nil || s.Bare.Hash == "" {
 			continue
 		}
-		for at < len(pl.Hosts)-1 && pl.Hosts[at].Key != it.Key { // both are in the host's order
-			at++
+		items, tokens := 0, pl.Scale(s.At[pagevm.Full].Tokens-s.Bare.Tokens)
+		for _, p := range pl.SegmentParts(s.Message, s.Segment) {
+			if ingest.Thinking(&p) {
+				items++
+			}
 		}
-		items, tokens := thinkingIn(pl, at, it)
 		switch was := before[it.Page]; {
-		case items == 0:
 		case !showsThinking(it):
 			if was == nil || showsThinking(was) {
 				lost.LeftOutItems, lost.LeftOutTokens = lost.LeftOutItems+items, lost.LeftOutTokens+tokens
 			}
-		case drops && at < invalid:
+		case drops && s.Message < invalid:
 			lost.StaleItems += items
-		case drops && moved && pl.Proj.Place(i) >= pl.Made.Kept:
+		case drops && moved && pl.Proj.Place(s.Item) >= pl.Made.Kept:
 			lost.DroppedItems, lost.DroppedTokens = lost.DroppedItems+items, lost.DroppedTokens+tokens
 		}
 	}
@@ -53,22 +53,3 @@ func reasoningOf(pl *plan.Result) cachelayout.Reasoning {
 }
 
 func showsThinking(it *pagevm.Item) bool { return it.Level == pagevm.Full && !it.Bare }
-
-// thinkingIn counts the thinking that an item shows of the host message at index at. It returns
-// the number of thinking parts and their size in calibrated tokens.
-func thinkingIn(pl *plan.Result, at int, it *pagevm.Item) (items, tokens int) {
-	for i := range pl.Hosts[at].Segments {
-		s := &pl.Hosts[at].Segments[i]
-		if s.Page != it.Page || s.Bare.Hash == "" {
-			continue
-		}
-		parts := pl.SegmentParts(at, s)
-		for j := range parts {
-			if ingest.Thinking(&parts[j]) {
-				items++
-			}
-		}
-		tokens = pl.Scale(s.At[pagevm.Full].Tokens - s.Bare.Tokens)
-	}
-	return items, tokens
-}

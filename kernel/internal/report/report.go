@@ -116,12 +116,8 @@ func shownParts(pl *plan.Result, it *pagevm.Item) int {
 	if it.Kind != pagevm.ItemHost || it.Level == pagevm.Full && !it.Bare {
 		return max(it.Parts, 1)
 	}
-	for i := range pl.Msgs {
-		if pl.Msgs[i].Key == it.Key {
-			return len(shown(pl, &pl.Msgs[i], []pagevm.Item{*it}).Parts)
-		}
-	}
-	return it.Parts
+	i := slices.IndexFunc(pl.Msgs, func(m memkernel.Message) bool { return m.Key == it.Key })
+	return len(shown(pl, &pl.Msgs[i], []pagevm.Item{*it}).Parts)
 }
 
 // bindingBeta is the beta header of Anthropic's drop option for thinking blocks
@@ -146,13 +142,8 @@ func ParamsOf(pl *plan.Result) api.Params {
 
 // bareLoop reports whether a message of the open tool loop is shown without its thinking.
 func bareLoop(pl *plan.Result) bool {
-	inLoop := map[string]bool{}
-	for i := len(pl.Places) - 1; i >= 0 && pl.Places[i].InLoop; i-- {
-		inLoop[pl.Hosts[i].Key] = true
-	}
-	for i := range pl.Proj.Items {
-		it := &pl.Proj.Items[i]
-		if (it.Bare || it.Role == memkernel.RoleAssistant && it.Level < pagevm.Full) && inLoop[it.Key] {
+	for it, s := range pl.Proj.Spots(pl.Hosts) {
+		if (it.Bare || it.Role == memkernel.RoleAssistant && it.Level < pagevm.Full) && pl.Places[s.Message].InLoop {
 			return true
 		}
 	}
@@ -196,11 +187,11 @@ func Pages(pl *plan.Result) (in []api.Included, out []api.Excluded, reduced []ap
 	for _, b := range pl.Blocks[:len(pl.Blocks)-len(pl.Proj.Carry)-len(pl.Proj.Items)] { // tools and system
 		in = append(in, api.Included{Kind: b.Region, ID: b.ID, Tokens: b.Tokens, FullTokens: b.Tokens, Level: pagevm.Full})
 	}
-	fulls, states := fullTokens(pl), pl.States()
+	states := pl.States()
 	for i := range pl.Proj.Carry {
-		in = append(in, included(pl, &pl.Proj.Carry[i], fulls))
+		in = append(in, included(pl, &pl.Proj.Carry[i], 0))
 	}
-	span := spanOf(pl)
+	span := pl.SpanOf()
 	reason, before := "", "?"
 	for i := range pl.Hosts {
 		if !pl.Proj.Seen[i].Gone {
@@ -219,9 +210,8 @@ func Pages(pl *plan.Result) (in []api.Included, out []api.Excluded, reduced []ap
 			reduced = append(reduced, api.Reduced{Page: s.Page, Key: pl.HostKey(pl.Hosts[i].Key), CallID: callID(pl, i, s), Level: pagevm.Gone, Handle: cmp.Or(id, s.Page)})
 		}
 	}
-	for i := range pl.Proj.Items {
-		it := &pl.Proj.Items[i]
-		row := included(pl, it, fulls)
+	for it, s := range pl.Proj.Spots(pl.Hosts) {
+		row := included(pl, it, s.Full())
 		row.Note = joined(row.Note, states[it.Page])
 		in = append(in, row)
 		if it.Bare {
@@ -261,28 +251,8 @@ func joined(note, more string) string {
 	return note + ", " + more
 }
 
-// fullTokens returns the full size of each item that is not shown in full.
-func fullTokens(pl *plan.Result) map[string]int {
-	m := map[string]int{}
-	at := 0
-	for i := range pl.Proj.Items {
-		it := &pl.Proj.Items[i]
-		if !it.Bare && !plan.Shortened(it) {
-			continue
-		}
-		for at < len(pl.Hosts)-1 && pl.Hosts[at].Key != it.Key { // both are in the host's order
-			at++
-		}
-		for j := range pl.Hosts[at].Segments {
-			if s := &pl.Hosts[at].Segments[j]; s.Page == it.Page {
-				m[it.Page] = s.At[pagevm.Full].Tokens
-			}
-		}
-	}
-	return m
-}
-
-func included(pl *plan.Result, it *pagevm.Item, fulls map[string]int) api.Included {
+// included returns the row of an item. The size of its host's content is full.
+func included(pl *plan.Result, it *pagevm.Item, full int) api.Included {
 	row := api.Included{Kind: plan.KindOf(it), ID: it.Page, Tokens: pl.Scale(it.Tokens), Level: it.Level}
 	row.FullTokens = row.Tokens
 	switch it.Kind {
@@ -290,11 +260,11 @@ func included(pl *plan.Result, it *pagevm.Item, fulls map[string]int) api.Includ
 		fromWorkspace(pl, &row, it)
 	}
 	if it.Bare {
-		row.FullTokens, row.Note = pl.Scale(fulls[it.Page]), "without its thinking"
+		row.FullTokens, row.Note = pl.Scale(full), "without its thinking"
 	}
 	if plan.Shortened(it) {
-		row.FullTokens = pl.Scale(fulls[it.Page])
-		row.Note = it.Level.String() + ", " + strconv.Itoa(pl.Scale(fulls[it.Page])) + " tokens in full"
+		row.FullTokens = pl.Scale(full)
+		row.Note = it.Level.String() + ", " + strconv.Itoa(row.FullTokens) + " tokens in full"
 		if p := pl.Page(it.Page); p != nil && p.Door() != "" && p.Reps[0].Hash == it.Hash {
 			row.Note += ", at first sight: " + p.Door()
 		}
@@ -320,21 +290,6 @@ func fromWorkspace(pl *plan.Result, row *api.Included, it *pagevm.Item) {
 			}
 		}
 	}
-}
-
-// spanOf finds the span that a message left with, by its key.
-func spanOf(pl *plan.Result) map[string]string {
-	n := 0
-	for i := range pl.Chosen.Spans {
-		n += len(pl.Chosen.Spans[i].Keys)
-	}
-	spans := make(map[string]string, n)
-	for i := range pl.Chosen.Spans {
-		for _, k := range pl.Chosen.Spans[i].Keys {
-			spans[k] = pl.Chosen.Spans[i].ID
-		}
-	}
-	return spans
 }
 
 func callID(pl *plan.Result, i int, s *pagevm.Segment) string {
@@ -544,10 +499,9 @@ func savedTokens(pl *plan.Result) int {
 	if len(pl.Proj.Cuts) == 0 && n == 0 {
 		return 0 // no result was ever lowered except for its size
 	}
-	fulls := fullTokens(pl)
-	for i := range pl.Proj.Items {
-		if full, ok := fulls[pl.Proj.Items[i].Page]; ok {
-			n += max(0, full-pl.Proj.Items[i].Tokens)
+	for it, s := range pl.Proj.Spots(pl.Hosts) {
+		if s.Segment != nil && (it.Bare || plan.Shortened(it)) {
+			n += max(0, s.At[pagevm.Full].Tokens-it.Tokens)
 		}
 	}
 	return pl.Scale(n)

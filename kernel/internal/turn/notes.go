@@ -31,7 +31,7 @@ func (d *Desk) noteJob(s *session.Session, w *intake, t api.Turn, st summary.Sta
 		return nil
 	}
 	return d.Notes.Job(&notes.Said{Folder: s.Files, Branch: t.Branch, Epoch: s.Account.Epoch, Page: NotesPage(s, t.Branch), Evidence: s.Evidence(),
-		Messages: w.Msgs, Hosts: w.Hosts, Ended: w.turnEnd(), Summary: st, Notes: all, Mask: s.Masker.Text, Now: t.Now, Last: last})
+		Messages: w.Msgs, Hosts: w.Hosts, Ended: w.turnEnd(), Summary: st, Notes: all.Rooted(ingest.RootedIn(w.Msgs)), Mask: s.Masker.Text, Now: t.Now, Last: last})
 }
 
 // noted is a session that a model is asked about.

@@ -19,6 +19,12 @@ func RawString[T string | json.RawMessage](raw T) string {
 	return s
 }
 
+// Strings decodes a JSON list of strings, false if raw is none.
+func Strings(raw string) (list []string, ok bool) {
+	err := json.Unmarshal([]byte(raw), &list)
+	return list, err == nil
+}
+
 // Unquote decodes a JSON string with its quotes as encoding/json does, false if it is none.
 func Unquote(quoted string) (string, bool) {
 	n := len(quoted)
