@@ -63,12 +63,14 @@ func Layout(blocks []Block, m Model, prevTail int, opt LayoutOptions) (bps []Bre
 	end := p.add(len(blocks)-1, 0, WhyEnd)
 	tail := -1
 	if prevTail >= 0 {
-		tail = p.add(min(prevTail, len(blocks)-1), p.lastOf(LevelSystem)+1, WhyPreviousTail)
+		tail = p.add(min(prevTail, len(blocks)-1), p.fixed()+1, WhyPreviousTail)
 	}
-	p.add(p.lastOf(LevelSystem), 0, WhyFixed)
-	if c := p.lastCarry(); c >= 0 {
-		p.add(c, p.lastOf(LevelSystem)+1, WhyCarry)
+	p.add(p.fixed(), 0, WhyFixed)
+	carry := p.fixed()
+	for carry+1 < len(blocks) && blocks[carry+1].Region == RegionCarry {
+		carry++
 	}
+	p.add(carry, p.fixed()+1, WhyCarry)
 	p.guard(tail, end)
 	slices.SortFunc(p.out, func(a, b Breakpoint) int { return a.Block - b.Block })
 	p.lifetimes(opt)
@@ -121,22 +123,13 @@ func (p *placer) add(i, lo int, why string) int {
 	return i
 }
 
-// lastOf returns the last block at or above a level of the prefix, -1 if there is no such block.
-func (p *placer) lastOf(l Level) int {
+// fixed returns the last block of tools and system, -1 if there is no such block.
+func (p *placer) fixed() int {
 	i := 0
-	for i < len(p.blocks) && levelOf(p.blocks[i].Region) <= l {
+	for i < len(p.blocks) && levelOf(p.blocks[i].Region) < LevelMessages {
 		i++
 	}
 	return i - 1
-}
-
-// lastCarry returns the last block of the carry region, -1 if there is none.
-func (p *placer) lastCarry() int {
-	last := -1
-	for i := p.lastOf(LevelSystem) + 1; i < len(p.blocks) && p.blocks[i].Region == RegionCarry; i++ {
-		last = i
-	}
-	return last
 }
 
 // guard fills free slots so that a request which ends between tail and end
@@ -146,7 +139,7 @@ func (p *placer) guard(tail, end int) {
 		return
 	}
 	if tail < 0 {
-		tail = p.lastOf(LevelSystem)
+		tail = p.fixed()
 	}
 	for at := end; len(p.out) < p.m.MaxBreakpoints; {
 		if p.at[at+1].positions-p.at[tail+1].positions < p.m.LookbackPositions {

@@ -233,7 +233,7 @@ func (in *CutInput) figures(t thrift) Figures {
 	f.MaxGrowth, f.MedianGrowth = growth(in.Growth)
 	f.MeanGrowth = MeanGrowth(in.Growth)
 	f.Budget = in.budget()
-	if t.forMoney() {
+	if !math.IsInf(t.patience, 1) {
 		f.Cliff = in.cliff(f.MedianGrowth)
 	}
 	f.Limit = f.Budget

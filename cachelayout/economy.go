@@ -155,6 +155,3 @@ func (t thrift) least(budget int) int {
 
 // enough reports whether the savings of a cut, in tokens, are worth the hidden content.
 func (t thrift) enough(saved int) bool { return float64(saved) >= minSaved*t.patience }
-
-// forMoney reports whether money is ever a reason to cut.
-func (t thrift) forMoney() bool { return !math.IsInf(t.patience, 1) }

@@ -80,7 +80,7 @@ func Seed(id Identity, blocks []Block, ttl time.Duration, lastStart time.Time) L
 	}
 	p := placer{blocks: blocks, at: sums(blocks), m: Model{MaxBreakpoints: 2}}
 	p.add(len(blocks)-1, 0, WhyEnd)
-	p.add(p.lastOf(LevelSystem), 0, WhyFixed)
+	p.add(p.fixed(), 0, WhyFixed)
 	for i := range p.out {
 		p.out[i].TTL = ttl
 	}

@@ -2,6 +2,7 @@ package cachelayout
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"slices"
 	"strings"
@@ -151,10 +152,7 @@ func DefaultBook() *Book { return defaultBook() }
 func newBook(rows []Row) *Book {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b Row) int {
-		if c := strings.Compare(a.ID, b.ID); c != 0 {
-			return c
-		}
-		return strings.Compare(a.EffectiveFrom, b.EffectiveFrom)
+		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.EffectiveFrom, b.EffectiveFrom))
 	})
 	b := &Book{rows: rows, names: make(map[string][]int, 2*len(rows))}
 	for i, r := range rows {

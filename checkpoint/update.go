@@ -31,6 +31,7 @@ type updater struct {
 	s    State
 	m    *memkernel.Message
 	mask func(string) string
+	one  [1]memkernel.Message // the room for the message that the summary reads
 }
 
 // Update returns s brought up to date with msgs, which must be in the order in which they
@@ -104,7 +105,8 @@ func (u *updater) message() {
 		t.Usage = &Usage{Tokens: m.Usage.InputTotal(), Model: m.Model, Message: m.Key, At: u.time()}
 	}
 	before := t.Reader
-	t.Reader = summary.UpdateMasked(before, []memkernel.Message{*u.m}, u.mask)
+	u.one[0] = *u.m
+	t.Reader = summary.UpdateMasked(before, u.one[:], u.mask)
 	if !slices.Equal(before.Todos, t.Reader.Todos) {
 		t.Planned = t.Reader.Turn
 	}

@@ -229,7 +229,7 @@ func TestCompactedByAnotherProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Compact(); err != nil {
+	if err := j.Compact(); err != nil {
 		t.Fatal(err)
 	}
 	if o := observe(t, k, api.Turn{Messages: c.msgs[:len(c.msgs)-1]}); o.Outcome != api.Duplicate || o.Turns != 1 {

@@ -294,7 +294,7 @@ func (b *builder) leave(seen []Seen) []Seen {
 		return seen
 	}
 	refused := b.refusedAtoms()
-	out := append([]Seen(nil), seen...)
+	out := slices.Clone(seen)
 	for i := range out {
 		atom := b.d.Places[i].Atom
 		if b.wish.Leave[atom] && refused[atom] == "" && (!b.d.Host[i].Held || b.wish.Compacted && !b.d.Host[i].apart()) {

@@ -46,7 +46,20 @@ func (l Level) String() string {
 }
 
 // MarshalText writes the level's name.
-func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+func (l Level) MarshalText() ([]byte, error) {
+	if int(l) < len(levelTexts) {
+		return levelTexts[l], nil
+	}
+	return []byte(l.String()), nil
+}
+
+// levelTexts are the names for encoders, which copy them.
+var levelTexts = func() (texts [len(levelNames)][]byte) {
+	for l, name := range levelNames {
+		texts[l] = []byte(name)
+	}
+	return texts
+}()
 
 // UnmarshalText reads a level's name; an unknown name is an error.
 func (l *Level) UnmarshalText(b []byte) error {

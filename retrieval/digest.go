@@ -30,11 +30,11 @@ func (d *digest) within(of *digest) bool {
 
 // digestOf analyses a text in a language. If lang is "", it detects the language.
 func digestOf(a *analysis.Analyzer, text, lang string) *digest {
-	var terms []byte
+	terms := make([]byte, 0, len(text)+len(text)/2)
 	if lang != "" {
-		terms = a.AppendIndexAs(nil, text, lang)
+		terms = a.AppendIndexAs(terms, text, lang)
 	} else {
-		terms, lang = a.AppendIndex(nil, text)
+		terms, lang = a.AppendIndex(terms, text)
 	}
 	tokens := appendHashes(make([]uint32, 0, len(terms)/6), terms)
 	return &digest{tally(tokens), lang, len(tokens)}

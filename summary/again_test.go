@@ -1,6 +1,7 @@
 package summary_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/memkernel/memkernel"
@@ -19,8 +20,8 @@ func TestReadAgain(t *testing.T) {
 	say("m3", memkernel.RoleUser, "yes")
 	say("m4", memkernel.RoleAssistant, "Shall I drop the old one?")
 	say("m5", memkernel.RoleUser, "yes")
-	once := summary.UpdateMasked(summary.State{}, msgs, nil)
-	again := summary.UpdateMasked(once, msgs[:4], nil)
+	once := summary.UpdateMasked(summary.State{}, msgs, strings.Clone)
+	again := summary.UpdateMasked(once, msgs[:4], strings.Clone)
 	if len(once.Decisions) != 2 || len(again.Decisions) != 2 {
 		t.Errorf("%d decisions, read again %d, want 2: %+v", len(once.Decisions), len(again.Decisions), again.Decisions)
 	}

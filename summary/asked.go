@@ -21,7 +21,7 @@ func questionsOf(mask masker, in toolcall.Args) (ask string, out []question) {
 		ID       string `json:"id"`
 		Question string `json:"question"`
 	}
-	one, many := str(in.Get("question")), in.Get("questions")
+	one, many := in.Text("question"), in.Get("questions")
 	if many == "" && (one == "" || in.Get("options") == "") {
 		return "", nil
 	}
@@ -141,13 +141,14 @@ func (q question) quoted(line string) (values []string, note string, ok bool) {
 
 // answersIn reads an answer, which is a text, a list of texts, or an object that holds either.
 func answersIn(raw json.RawMessage) (values []string, note string) {
+	var text string
 	var list []string
 	var object struct {
 		Answers []string `json:"answers"`
 	}
 	switch {
-	case str(string(raw)) != "":
-		list = []string{str(string(raw))}
+	case json.Unmarshal(raw, &text) == nil:
+		list = []string{text}
 	case json.Unmarshal(raw, &list) == nil:
 	case json.Unmarshal(raw, &object) == nil:
 		list = object.Answers

@@ -2,10 +2,8 @@ package summary
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -85,7 +83,7 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 
 // inner reads one of the calls that tc makes.
 func (u *updater) inner(tc *memkernel.ToolCall, made toolcall.Inner) {
-	made.Input = u.mask.of(made.Input) // paths and names come from it too
+	made.Input = u.mask(made.Input) // paths and names come from it too
 	c := Call{ID: tc.ID, Name: oneLine(made.Name, nameRunes), Why: u.s.Said}
 	scripted := made.Name != tc.Name
 	if scripted { // no tool that the host itself calls has this name
@@ -95,11 +93,11 @@ func (u *updater) inner(tc *memkernel.ToolCall, made toolcall.Inner) {
 	if line, dir := in.Command(); line != "" {
 		u.shell(&c, line)
 		workedIn(&u.s.Place, dir)
-	} else if session := cmp.Or(id(in.Get("session_id")), id(in.Get("cell_id"))); session != "" && u.resume(c, session) {
+	} else if session := cmp.Or(id(in, "session_id"), id(in, "cell_id")); session != "" && u.resume(c, session) {
 		return
 	}
 	for _, k := range pathKeys {
-		if p := str(in.Get(k)); p != "" {
+		if p := in.Text(k); p != "" {
 			c.Path = cleanPath(p)
 			break
 		}
@@ -110,7 +108,7 @@ func (u *updater) inner(tc *memkernel.ToolCall, made toolcall.Inner) {
 	case c.Path != "" && writes(in):
 		c.Paths = []string{c.Path}
 	case in.Get("input") != "" || in.Get("patch") != "":
-		c.Paths = patched(str(in.Get("input")) + str(in.Get("patch")))
+		c.Paths = patched(in.Text("input") + in.Text("patch"))
 	}
 	u.planning(&c, made.Name, in)
 	if scripted { // a script prints its results itself, so no text of them is sure to be a person's
@@ -128,21 +126,6 @@ func (u *updater) pend(c Call) {
 	if u.s.Pending = append(u.s.Pending, c); len(u.s.Pending) > maxPending {
 		u.s.Pending = slices.Delete(u.s.Pending, 0, 1)
 	}
-}
-
-// str returns a JSON string's value, "" for other values. raw is valid JSON.
-func str(raw string) string {
-	if len(raw) == 0 || raw[0] != '"' {
-		return ""
-	}
-	if strings.IndexByte(raw, '\\') < 0 && utf8.ValidString(raw) {
-		return raw[1 : len(raw)-1]
-	}
-	var s string
-	if json.Unmarshal([]byte(raw), &s) != nil {
-		return ""
-	}
-	return s
 }
 
 // resume makes c, a call that waits for a running command or script, the call that it waits for.

@@ -84,7 +84,7 @@ func shown(mask masker, m *memkernel.Message, label string) string {
 		case p.Kind == memkernel.PartText && m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost:
 			line("assistant", oneLine(mask.source(p.Text, userWindow), saidRunes))
 		case p.Kind == memkernel.PartToolUse && p.Call != nil:
-			line("call "+oneLine(p.Call.Name, 40), oneLine(textutil.Head(mask.of(p.Call.Input), sayWindow), callRunes))
+			line("call "+oneLine(p.Call.Name, 40), oneLine(textutil.Head(mask(p.Call.Input), sayWindow), callRunes))
 		case p.Kind == memkernel.PartToolResult && p.Result != nil:
 			line(resultLabel(p.Result), resultExcerpt(mask, unreminded(resultText(p.Result))))
 		}

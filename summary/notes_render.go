@@ -20,11 +20,8 @@ const noteShare = 3
 // capTokens and a person's words. Closed mechanical entries are last in their list and marked so. If there is only room
 // for the bare keys, notes are left out. The function more returns the ID under which the omitted
 // entries of a list can be fetched. It may be nil. The function count returns the tokens of a text.
-// If it is nil, three bytes count as a token. Both must be pure functions.
+// Both must be pure functions.
 func RenderNoted(s State, n Notes, beside Beside, capTokens int, count func(string) int, more func(kind string, n int) string) string {
-	if count == nil {
-		count = func(s string) int { return (len(s) + 2) / 3 }
-	}
 	s.Constraints, s.Decisions = n.marked(s.Constraints), n.marked(s.Decisions)
 	alone := render(s, beside, capTokens, count, more)
 	bare := newRenderer(s, beside, more)

@@ -178,11 +178,7 @@ func listItem(field string, op journal.UpdateOp, id string, version int, v any) 
 
 // clean turns a text into one bounded line without secrets.
 func (a *Answered) clean(s string, runes int) string {
-	s = textutil.Head(strings.ToValidUTF8(s, "\uFFFD"), userWindow)
-	if a.Mask != nil {
-		s = a.Mask(s)
-	}
-	return oneLine(s, runes)
+	return oneLine(a.Mask(textutil.Head(strings.ToValidUTF8(s, "\uFFFD"), userWindow)), runes)
 }
 
 // source returns the message of a label.

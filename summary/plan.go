@@ -48,16 +48,16 @@ func (u *updater) planning(c *Call, tool string, in toolcall.Args) {
 			return
 		}
 	}
-	if p := str(in.Get("plan")); p != "" {
+	if p := in.Text("plan"); p != "" {
 		title, _, _ := strings.Cut(strings.TrimSpace(u.mask.source(p, userWindow)), "\n")
 		c.Plan = oneLine(unmark(title), optionRunes)
 	}
 	c.Ask, c.Questions = questionsOf(u.mask, in)
-	switch strings.ToLower(strings.ReplaceAll(tool, "_", "")) {
-	case "taskcreate":
-		c.Task = oneLine(u.mask.source(str(in.Get("subject")), userWindow), todoRunes)
-	case "taskupdate":
-		updateTask(&u.s, id(in.Get("taskId")), str(in.Get("status")), oneLine(u.mask.source(str(in.Get("subject")), userWindow), todoRunes))
+	switch tool = strings.ReplaceAll(tool, "_", ""); {
+	case strings.EqualFold(tool, "taskcreate"):
+		c.Task = oneLine(u.mask.source(in.Text("subject"), userWindow), todoRunes)
+	case strings.EqualFold(tool, "taskupdate"):
+		updateTask(&u.s, id(in, "taskId"), in.Text("status"), oneLine(u.mask.source(in.Text("subject"), userWindow), todoRunes))
 	}
 }
 
@@ -79,11 +79,8 @@ func items(raw string) []item {
 }
 
 // id returns an identifier that may be a string or a number.
-func id(raw string) string {
-	if s := str(raw); s != "" {
-		return oneLine(s, nameRunes)
-	}
-	return oneLine(raw, nameRunes)
+func id(in toolcall.Args, name string) string {
+	return oneLine(cmp.Or(in.Text(name), in.Get(name)), nameRunes)
 }
 
 // todoList replaces the plan.
@@ -107,7 +104,7 @@ func (u *updater) taskCreated(text, result string) {
 	if m := taskNumber.FindStringSubmatch(textutil.Head(result, resultWindow)); m != nil {
 		t.ID = m[1]
 	}
-	u.s.Todos = slices.DeleteFunc(u.s.Todos, func(o todo) bool { return o.ID == t.ID })
+	u.s.Todos = slices.DeleteFunc(slices.Clone(u.s.Todos), func(o todo) bool { return o.ID == t.ID })
 	if u.s.Todos = append(u.s.Todos, t); len(u.s.Todos) > maxTodos {
 		drop := max(0, slices.IndexFunc(u.s.Todos, func(o todo) bool { return !open(o.Status) }))
 		u.s.Todos = slices.Delete(u.s.Todos, drop, drop+1)
@@ -119,6 +116,7 @@ var taskNumber = textutil.LazyRegexp(`#(\d{1,9})`)
 
 func updateTask(s *State, id, state, text string) {
 	i := slices.IndexFunc(s.Todos, func(t todo) bool { return t.ID == id && id != "" })
+	s.Todos = slices.Clone(s.Todos)
 	switch {
 	case i < 0:
 	case state == "deleted":

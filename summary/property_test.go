@@ -99,6 +99,6 @@ func TestNeverOverCap(t *testing.T) {
 				t.Fatalf("%s: two renderings differ", name)
 			}
 		}
-		checkText(t, render(s, Beside{}, 1200, nil, pointer), 1200)
+		checkText(t, render(s, Beside{}, 1200, thirds, pointer), 1200)
 	})
 }

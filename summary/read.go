@@ -36,9 +36,6 @@ func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {
 	return status, line
 }
 
-// Failed reports whether a status means a failure.
-func Failed(status string) bool { return failed(status) }
-
 // ended returns the outcome of a call that was not refused. A check whose status a pipe or a
 // script may hide has failed if its output shows a failure. A search that found nothing has succeeded.
 func (c Call) ended(r *memkernel.ToolResult, first, last string) string {

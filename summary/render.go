@@ -75,15 +75,12 @@ type renderer struct {
 // lists take turns. Omitted entries are counted in one line per list, "+N older: get ID". The
 // function more returns the ID for a list's name and the number of its omitted entries. It must
 // be a pure function. If it is nil or returns "", the line has no pointer. The function count
-// must be pure too. If it is nil, three bytes count as a token.
+// must be pure too.
 //
 // Equal states give equal bytes. An empty list is left out. If the cap is too small even for the
 // names of the lists, lists are dropped and the goal is shortened. The result is "" only if the
 // header line alone is over the cap.
 func render(s State, beside Beside, capTokens int, count func(string) int, more func(kind string, n int) string) string {
-	if count == nil {
-		count = func(s string) int { return (len(s) + 2) / 3 }
-	}
 	r := newRenderer(s, beside, more)
 	least := capTokens / filesShare
 	capTokens += r.saidTokens(count)

@@ -30,7 +30,7 @@ func Restates(was, now string) bool {
 // statement returns the words of a line, each character of a script without spaces as one word.
 // The signs that join the parts of a name belong to it.
 func statement(line string) []string {
-	var out []string
+	out := make([]string, 0, 16)
 	begin := -1
 	flush := func(end int) {
 		if begin >= 0 {

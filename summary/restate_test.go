@@ -36,10 +36,10 @@ func TestGoalSaidAgain(t *testing.T) {
 		msgs = append(msgs, memkernel.Message{Role: memkernel.RoleUser, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: text, Typed: true}}},
 			memkernel.Message{Role: memkernel.RoleAssistant, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "Done."}}})
 	}
-	if s := UpdateMasked(State{}, msgs[:4], nil); s.Goal.Text != msgs[0].Parts[0].Text {
+	if s := UpdateMasked(State{}, msgs[:4], unmasked); s.Goal.Text != msgs[0].Parts[0].Text {
 		t.Errorf("goal %q", s.Goal.Text)
 	}
-	if s := UpdateMasked(State{}, msgs, nil); s.Goal.Text != msgs[4].Parts[0].Text {
+	if s := UpdateMasked(State{}, msgs, unmasked); s.Goal.Text != msgs[4].Parts[0].Text {
 		t.Errorf("goal %q", s.Goal.Text)
 	}
 }

@@ -22,11 +22,12 @@ const (
 	statusRejected = "rejected"
 )
 
-func failed(status string) bool { return strings.HasPrefix(status, statusFailed) }
+// Failed reports whether a status means a failure.
+func Failed(status string) bool { return strings.HasPrefix(status, statusFailed) }
 
 // result settles the calls that r answers. It ignores results of calls that are not pending.
 func (u *updater) result(r *memkernel.ToolResult) {
-	var answered []Call
+	answered := make([]Call, 0, 1)
 	for i, c := range u.s.Pending {
 		if c.ID == r.CallID {
 			u.s.Pending[i].Lost = c.Lost || r.Synthetic
@@ -57,14 +58,14 @@ func (u *updater) settle(c Call, r *memkernel.ToolResult, text string) {
 	if out == statusStarted {
 		keepRunning(&u.s, c, first)
 	}
-	if at := failedAt(text); at > 0 && failed(out) && failMark(first) == "" {
+	if at := failedAt(text); at > 0 && Failed(out) && failMark(first) == "" {
 		first = u.mask.source(text[at:], resultWindow)
 	}
 	if c.Command != "" {
 		u.commanded(c, out, first, last)
 	}
 	u.note(c, out, first, last)
-	if failed(out) || out == statusStopped {
+	if Failed(out) || out == statusStopped {
 		return
 	}
 	for _, p := range c.Paths {
@@ -125,7 +126,7 @@ func printed(block string) string {
 	default:
 		return block
 	}
-	return strings.TrimPrefix(block, "\n") + "Output:\n" + str(in.Get("output"))
+	return strings.TrimPrefix(block, "\n") + "Output:\n" + in.Text("output")
 }
 
 // rejection records a person's words with which the person refused a call. The words are the
@@ -261,10 +262,10 @@ func (u *updater) checked(cmd command, first, last string) {
 	if cmd.Status == statusStarted || cmd.Status == statusStopped {
 		return
 	}
-	u.s.Threads = remove(u.s.Threads, func(e Entry) bool {
+	u.s.Threads = remove(slices.Clone(u.s.Threads), func(e Entry) bool {
 		return e.Text == cmd.Text || cmd.Status == statusOK && covers(cmd.Text, e.Text)
 	})
-	if failed(cmd.Status) {
+	if Failed(cmd.Status) {
 		e := u.entry("t", "check", cmd.Text)
 		e.Why = oneLine(errorLine(first, last), errorRunes)
 		u.s.Threads = push(u.s.Threads, e, maxFailing, &u.s.Evicted.Threads)
@@ -273,12 +274,12 @@ func (u *updater) checked(cmd command, first, last string) {
 
 // note keeps the last error line until the same thing succeeds.
 func (u *updater) note(c Call, out, first, last string) {
-	sig := c.Name + " " + c.Path
-	if c.Command != "" {
-		sig = c.Command
+	sig := c.Command
+	if sig == "" {
+		sig = c.Name + " " + c.Path
 	}
 	switch {
-	case failed(out):
+	case Failed(out):
 		line := oneLine(errorLine(first, last), errorRunes)
 		if line == "" {
 			line = oneLine(c.Name, nameRunes) + " " + out
@@ -298,7 +299,7 @@ func (u *updater) artifact(p string, c Call) {
 	}
 	if i := slices.IndexFunc(u.s.Artifacts, func(o Entry) bool { return o.Text == p }); i >= 0 {
 		e.ID = u.s.Artifacts[i].ID
-		u.s.Artifacts = slices.Delete(u.s.Artifacts, i, i+1)
+		u.s.Artifacts = slices.Delete(slices.Clone(u.s.Artifacts), i, i+1)
 	}
 	u.s.Artifacts = push(u.s.Artifacts, e, maxArtifacts, &u.s.Evicted.Artifacts)
 }

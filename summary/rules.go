@@ -22,7 +22,7 @@ func (u *updater) constraint(text string) {
 	e := u.entry("c", "", text)
 	if i >= 0 {
 		e.ID = u.s.Constraints[i].ID
-		u.s.Constraints = slices.Delete(u.s.Constraints, i, i+1)
+		u.s.Constraints = slices.Delete(slices.Clone(u.s.Constraints), i, i+1)
 	}
 	u.s.Constraints = push(u.s.Constraints, e, maxConstraints, &u.s.Evicted.Constraints)
 }

@@ -47,15 +47,15 @@ func TestSharedTranscripts(t *testing.T) {
 			i += n
 		}
 		diffStates(t, name, whole, step)
-		text := render(whole, Beside{}, limit, nil, pointer)
-		if again := render(step, Beside{}, limit, nil, pointer); again != text {
+		text := render(whole, Beside{}, limit, thirds, pointer)
+		if again := render(step, Beside{}, limit, thirds, pointer); again != text {
 			t.Errorf("%s: text differs after an incremental update:\n%s\nwant\n%s", name, again, text)
 		}
 		checkText(t, text, limit)
 		if whole.Goal.Text == "" || len(whole.Artifacts) == 0 || len(whole.Decisions)+len(whole.Reports) == 0 {
 			t.Errorf("%s: goal, files or decisions are empty", name)
 		}
-		full := render(whole, Beside{}, 1<<20, nil, nil)
+		full := render(whole, Beside{}, 1<<20, thirds, nil)
 		data, _ := json.Marshal(whole)
 		t.Logf("%-60s %4d messages, state of %5d bytes: %4d tokens at cap, %5d in full; %d rules, %d decisions, %d open, %d files", name, len(msgs), len(data), tokens(text),
 			tokens(full), len(whole.Constraints), len(whole.Decisions)+whole.Evicted.Decisions, len(whole.OpenThreads()), len(whole.Artifacts)+whole.Evicted.Artifacts)
@@ -100,7 +100,7 @@ func BenchmarkUpdate(b *testing.B) {
 	b.Run("render", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			render(s, Beside{}, 1200, nil, nil)
+			render(s, Beside{}, 1200, thirds, nil)
 		}
 	})
 }

@@ -171,15 +171,9 @@ type Evicted struct {
 	Artifacts   int `json:"artifacts,omitempty"`
 }
 
-// clone copies the parts that Update may change. Options and the inner slices of pending calls
-// are replaced, never written to, so they may be shared.
+// clone copies the lists that Update often changes in place. All other lists are copied when they
+// change. Options and the inner slices of pending calls are replaced, never written to.
 func (s State) clone() State {
-	s.Constraints = slices.Clone(s.Constraints)
-	s.Decisions = slices.Clone(s.Decisions)
-	s.Threads = slices.Clone(s.Threads)
-	s.Artifacts = slices.Clone(s.Artifacts)
-	s.Reports = slices.Clone(s.Reports)
-	s.Todos = slices.Clone(s.Todos)
 	s.Pending = slices.Clone(s.Pending)
 	s.Running = slices.Clone(s.Running)
 	s.Place.Dirs = slices.Clone(s.Place.Dirs)
@@ -195,7 +189,7 @@ func (s *State) nextID(letter string) string {
 // push appends e. If the list is then longer than max, push drops its oldest entry and counts it
 // in evicted. An emptied list is nil, so that equal states are equal after a JSON round trip.
 func push(list []Entry, e Entry, max int, evicted *int) []Entry {
-	list = append(list, e)
+	list = append(slices.Clip(list), e)
 	if n := len(list) - max; n > 0 {
 		*evicted += n
 		list = slices.Delete(list, 0, n)
@@ -243,7 +237,7 @@ func (s State) OpenThreads() []Entry {
 		}
 		out = append(out, e)
 	}
-	if c := s.LastCommand; failed(c.Status) && !s.isFailing(c.Text) {
+	if c := s.LastCommand; Failed(c.Status) && !s.isFailing(c.Text) {
 		out = append(out, Entry{Kind: "command", Text: "last command failed: " + c.Text, Key: c.Key})
 	}
 	for _, running := range [...]bool{true, false} {

@@ -15,7 +15,7 @@ import (
 )
 
 // update reads messages that hold no secret.
-func update(s State, msgs []memkernel.Message) State { return UpdateMasked(s, msgs, nil) }
+func update(s State, msgs []memkernel.Message) State { return UpdateMasked(s, msgs, unmasked) }
 
 func tokens(s string) int { return (len(s) + 2) / 3 }
 
@@ -103,17 +103,17 @@ func keyed(msgs ...memkernel.Message) []memkernel.Message {
 }
 
 func rendered(msgs ...memkernel.Message) string {
-	return render(update(State{}, keyed(msgs...)), Beside{}, 1200, nil, pointer)
+	return render(update(State{}, keyed(msgs...)), Beside{}, 1200, thirds, pointer)
 }
 
 func TestFreshSession(t *testing.T) {
 	want := `[SESSION_SUMMARY v1]
 goal: none yet
 `
-	if got := render(State{}, Beside{}, 1200, nil, nil); got != want {
+	if got := render(State{}, Beside{}, 1200, thirds, nil); got != want {
 		t.Errorf("got\n%s", got)
 	}
-	if got := render(update(State{}, nil), Beside{}, 1200, nil, pointer); got != want {
+	if got := render(update(State{}, nil), Beside{}, 1200, thirds, pointer); got != want {
 		t.Errorf("after an empty update:\n%s", got)
 	}
 }
@@ -192,17 +192,17 @@ done:
 files:
   - client.go*
 `
-	if d := cmp.Diff(want, render(s, beside, 1200, nil, nil)); d != "" {
+	if d := cmp.Diff(want, render(s, beside, 1200, thirds, nil)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	small := render(s, beside, 40, nil, nil)
+	small := render(s, beside, 40, thirds, nil)
 	for _, w := range said[1:] {
 		if !strings.Contains(small, strings.Split(w.Text, "\n")[0]) {
 			t.Errorf("%q is not in the text with a small cap:\n%s", w.Text, small)
 		}
 	}
 	beside.Said, beside.Stands = nil, func(string) bool { return true }
-	if text := render(s, beside, 1200, nil, nil); !strings.Contains(text, "Never log") || strings.Contains(text, "retry") || strings.Contains(text, "BackoffTable") {
+	if text := render(s, beside, 1200, thirds, nil); !strings.Contains(text, "Never log") || strings.Contains(text, "retry") || strings.Contains(text, "BackoffTable") {
 		t.Errorf("beside the messages themselves:\n%s", text)
 	}
 }
@@ -642,11 +642,11 @@ func TestMask(t *testing.T) {
 
 func TestStableBytes(t *testing.T) {
 	s := update(State{}, keyed(user("write the report now"), says("Shall I start?")))
-	before := render(s, Beside{}, 1200, nil, pointer)
+	before := render(s, Beside{}, 1200, thirds, pointer)
 	quiet := keyed(
 		memkernel.Message{Role: memkernel.RoleUser, Origin: memkernel.OriginMeta, Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: "x"}}},
 		answers("none", "an answer to nothing", false), user("<system-reminder>x</system-reminder>"))
-	if after := render(update(s, quiet), Beside{}, 1200, nil, pointer); after != before {
+	if after := render(update(s, quiet), Beside{}, 1200, thirds, pointer); after != before {
 		t.Errorf("nothing changed, the text did:\n%s\nwas\n%s", after, before)
 	}
 }
@@ -659,7 +659,7 @@ func TestPointers(t *testing.T) {
 	}
 	s := update(State{}, keyed(msgs...))
 	asked := map[string]int{}
-	text := render(s, Beside{}, 400, nil, func(kind string, n int) string { asked[kind] = n; return "pg_7" })
+	text := render(s, Beside{}, 400, thirds, func(kind string, n int) string { asked[kind] = n; return "pg_7" })
 	checkText(t, text, 400)
 	shown := strings.Count(text, "  - dir/file")
 	if want := fmt.Sprintf("  +%d older: get pg_7\n", 130-shown); !strings.HasSuffix(text, want) || asked[kindFiles] != 130-shown {

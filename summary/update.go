@@ -24,7 +24,7 @@ type updater struct {
 // s.Offset. Its time is proportional to msgs alone. It changes neither argument. The result does
 // not depend on where the messages are split between calls. Every text is run through mask before
 // an excerpt is taken of it, so that a secret is seen whole and never kept in part. The function
-// mask must be pure. If it is nil, nothing is masked.
+// mask must be pure.
 func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) State {
 	u := updater{s: s.clone(), mask: mask}
 	u.s.Version = Version
@@ -87,15 +87,8 @@ func (u *updater) user() {
 	}
 }
 
-// masker takes secrets out of a text. A nil masker changes nothing.
+// masker takes secrets out of a text.
 type masker func(string) string
-
-func (mask masker) of(s string) string {
-	if mask != nil {
-		return mask(s)
-	}
-	return s
-}
 
 // margin is how many more bytes of a text are masked than read, so that a secret at the edge is
 // recognised by the text around it.
@@ -103,12 +96,12 @@ const margin = 4 << 10
 
 // source returns the start of a text, masked.
 func (mask masker) source(s string, n int) string {
-	return textutil.Head(mask.of(textutil.Head(s, n+margin)), n)
+	return textutil.Head(mask(textutil.Head(s, n+margin)), n)
 }
 
 // ending returns the end of a text, masked.
 func (mask masker) ending(s string, n int) string {
-	return textutil.Tail(mask.of(textutil.Tail(s, n+margin)), n)
+	return textutil.Tail(mask(textutil.Tail(s, n+margin)), n)
 }
 
 // entry makes an entry from the current message.

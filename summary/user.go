@@ -57,7 +57,7 @@ func (u *updater) hostPlace(text string) {
 }
 
 func (u *updater) setDir(dir string) {
-	if dir = oneLine(u.mask.of(dir), pathRunes); absolute(dir) {
+	if dir = oneLine(u.mask(dir), pathRunes); absolute(dir) {
 		u.s.Place.Dir = dir
 	}
 }

@@ -58,7 +58,10 @@ func OpenJournalIn(in store.Store, name string, opt *Options) (*Journal, error) 
 		opt = &Options{}
 	}
 	for try := 0; ; try++ {
-		j, err := readJournal(in, name, opt)
+		j, err := newJournal(in, name, opt)
+		if err == nil {
+			err = j.refresh(opt.Each)
+		}
 		if err == nil {
 			return j, nil
 		}
@@ -71,14 +74,6 @@ func OpenJournalIn(in store.Store, name string, opt *Options) (*Journal, error) 
 
 // rewritesMet is how often a reader reads a journal again that was rewritten meanwhile.
 const rewritesMet = 4
-
-func readJournal(in store.Store, name string, opt *Options) (*Journal, error) {
-	j, err := newJournal(in, name, opt)
-	if err != nil {
-		return nil, err
-	}
-	return j, j.refresh(opt.Each)
-}
 
 func newJournal(in store.Store, name string, opt *Options) (*Journal, error) {
 	log, err := in.OpenLog(name, store.LogOptions{ReadOnly: opt.ReadOnly, Derived: opt.Derived})

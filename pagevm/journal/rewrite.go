@@ -7,18 +7,12 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// CompactStats describes the effect of a compaction, in bytes of the journal.
-type CompactStats struct {
-	Before, After int64
-}
-
 // Compact rewrites the journal with the writebacks replaced by one snapshot of their state.
 // Rejections and all other records stay, in their order. A journal without writebacks is left as it
 // is. Otherwise Compact is a [Journal.Rewrite].
-func (j *Journal) Compact() (CompactStats, error) {
+func (j *Journal) Compact() error {
 	if j.store.Seq() == 0 {
-		_, err := j.append(false, func() ([]store.Record, error) { return nil, nil })
-		return CompactStats{j.Size(), j.Size()}, err
+		return j.readOthers()
 	}
 	return j.Rewrite(keepAll)
 }
@@ -33,23 +27,23 @@ func keepAll(*store.Record) (bool, error) { return true, nil }
 // Only Rewrite can remove chosen records from a journal. It is meant for records that a user
 // wants forgotten. The caller must hold the session's lock. In a process that has the old journal
 // open, the next Refresh or append reports the rewrite.
-func (j *Journal) Rewrite(edit func(*store.Record) (keep bool, err error)) (st CompactStats, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("rewrite journal %s: %w", j.path, err)
-		}
-	}()
-	if _, err := j.append(false, func() ([]store.Record, error) { return nil, nil }); err != nil {
-		return st, err
-	}
-	st = CompactStats{j.Size(), j.Size()}
+func (j *Journal) Rewrite(edit func(*store.Record) (keep bool, err error)) error {
 	n := emptyJournal()
-	if err := j.Replace(j.compacted(n, j.Records(), edit)); err != nil {
-		return st, err
+	err := j.readOthers()
+	if err == nil {
+		err = j.Replace(j.compacted(n, j.Records(), edit))
+	}
+	if err != nil {
+		return fmt.Errorf("rewrite journal %s: %w", j.path, err)
 	}
 	j.store, j.records, j.needed = n.store, n.records, n.needed
-	st.After = j.Size()
-	return st, nil
+	return nil
+}
+
+// readOthers reads the records that others have appended.
+func (j *Journal) readOthers() error {
+	_, err := j.append(false, func() ([]store.Record, error) { return nil, nil })
+	return err
 }
 
 // compacted yields the records that remain of old: the state of all writebacks as one snapshot,

@@ -75,7 +75,7 @@ func BenchmarkReplay(b *testing.B) {
 		whole += open()
 		n++
 	}
-	if _, err := j.Compact(); err != nil {
+	if err := j.Compact(); err != nil {
 		b.Fatal(err)
 	}
 	var short time.Duration

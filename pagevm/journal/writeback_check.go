@@ -37,9 +37,8 @@ type Proposal struct {
 	Update Update
 	At     Address
 	// Type is the page's type, even if the update names no type.
-	Type  pagevm.Type
-	By    Principal
-	Point CommitPoint
+	Type pagevm.Type
+	By   Principal
 	// Pinned reports whether the page is hard-pinned.
 	Pinned bool
 	// Values are the new values by entry id. A scalar's id is "".
@@ -291,7 +290,7 @@ func denied(spec TypeSpec, u *Update, by Principal) string {
 
 // against returns which policy refuses an update, "" if no policy refuses it.
 func (c *checker) against(u *Update, a *acceptedUpdate, spec FieldSpec) string {
-	p := Proposal{Update: *u, At: a.at, Type: a.typ, By: c.staged.By, Point: c.staged.Point, Pinned: c.pinned(a),
+	p := Proposal{Update: *u, At: a.at, Type: a.typ, By: c.staged.By, Pinned: c.pinned(a),
 		Values: make(map[string]json.RawMessage, len(a.changes)), draft: c.draft}
 	for _, ch := range a.changes {
 		p.Values[ch.ID] = ch.version.Value

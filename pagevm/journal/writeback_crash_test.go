@@ -39,7 +39,7 @@ func runScript(j *Journal, r *Rules, ack func(string)) error {
 			ack(x.Key)
 		}
 		if i == 2 {
-			if _, err := j.Compact(); err != nil {
+			if err := j.Compact(); err != nil {
 				return err
 			}
 			ack("compacted")

@@ -303,7 +303,7 @@ func (m *machine) actions() map[string]func(*rapid.T) {
 		"compact": func(t *rapid.T) {
 			i := either(t)
 			before := snapshotOf(t, m.j[i])
-			if _, err := m.j[i].Compact(); err != nil {
+			if err := m.j[i].Compact(); err != nil {
 				t.Fatal(err)
 			}
 			if snapshotOf(t, m.j[i]) != before {

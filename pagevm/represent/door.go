@@ -36,8 +36,8 @@ func Door(in EvidenceInput) string {
 // Resolves reports whether a call is made to read a page: its tool is the resolver, or its
 // command runs the resolver's.
 func Resolves(resolver, tool, input string) bool {
-	if tool == resolver {
-		return true
+	if tool == resolver || !strings.Contains(resolver, " ") {
+		return tool == resolver
 	}
 	words := strings.Fields(resolver)
 	return len(words) > 1 && strings.Contains(input, words[0]+" "+words[1])

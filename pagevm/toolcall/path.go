@@ -176,6 +176,16 @@ func ArgsOf(input string) Args {
 	return out
 }
 
+// Text returns an argument that is a string, "" if it is none.
+func (a Args) Text(name string) string {
+	raw := a.Get(name)
+	if utf8.ValidString(raw) {
+		return lex.RawString(raw)
+	}
+	text, _ := lex.Unquote(raw)
+	return text
+}
+
 // Texts returns the arguments that are strings.
 func (a Args) Texts() (all []string) {
 	for i := range a {

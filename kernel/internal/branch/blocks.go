@@ -18,21 +18,17 @@ func Scaled(tokens int, ratio float64) int {
 func Blocks(fixed []cachelayout.Block, p *pagevm.Projection, ratio float64) []cachelayout.Block {
 	out := make([]cachelayout.Block, 0, len(fixed)+len(p.Carry)+len(p.Items))
 	out = append(out, fixed...)
-	message, key := -1, ""
-	add := func(it *pagevm.Item, region string) {
-		if k := MessageOf(it); (k != key || message < 0) && !Blank(it) {
-			message, key = message+1, k
-		}
-		out = append(out, cachelayout.Block{ID: it.Page, Region: region, Hash: it.Hash, Tokens: Scaled(it.Tokens, ratio),
-			Positions: it.Positions, Markable: it.Markable, Image: it.Image, Message: message})
-	}
-	newest := ""
+	message, key, newest := -1, "", ""
 	if n := len(p.Seen); n > 0 {
 		newest = p.Seen[n-1].Key
 	}
 	for i := range p.Len() {
 		it := p.At(i)
-		add(it, regionOf(p, it, newest))
+		if k := MessageOf(it); (k != key || message < 0) && !Blank(it) {
+			message, key = message+1, k
+		}
+		out = append(out, cachelayout.Block{ID: it.Page, Region: regionOf(p, it, newest), Hash: it.Hash, Tokens: Scaled(it.Tokens, ratio),
+			Positions: it.Positions, Markable: it.Markable, Image: it.Image, Message: message})
 	}
 	return out
 }

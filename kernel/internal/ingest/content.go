@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"bufio"
-	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
@@ -208,14 +207,6 @@ func Lowered(parts []memkernel.Part, text string) []memkernel.Part {
 // hashResult returns the content hash of one tool result part.
 func hashResult(p *memkernel.Part) string {
 	return hashOf(func(h *bufio.Writer) { hashPart(h, p) })
-}
-
-// decodeBase64 returns the bytes of a payload, or the payload itself if it is not valid base64.
-func decodeBase64(s string) string {
-	if b, err := base64.StdEncoding.DecodeString(s); err == nil {
-		return string(b)
-	}
-	return s
 }
 
 // The first and the last second that are written as a time. The last is a day short of the limit

@@ -6,6 +6,7 @@
 package ingest
 
 import (
+	"encoding/base64"
 	"slices"
 	"strconv"
 	"strings"
@@ -218,7 +219,10 @@ func (g *Maker) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.P
 		return known
 	}
 	if strings.HasPrefix(m.Key, promptPrefix) && c.masked == nil && c.lifted == nil {
-		page.Reps = promptRep(m.Parts[from].Text)
+		// This or another process recognises the prompt by it when the host writes it into its
+		// conversation. A prompt with a masked secret is not kept.
+		text := m.Parts[from].Text
+		page.Reps = []pagevm.Rep{{Level: pagevm.Full, Hash: Hash(text), Text: text}}
 	}
 	// Other messages get levels when they do not fit for the first time.
 	if name, ends := instructionOf(m, from); name != "" {
@@ -236,13 +240,6 @@ func (g *Maker) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.P
 // degraded reports whether a page has representations that do not show the whole content.
 func degraded(p *pagevm.Page) bool {
 	return slices.ContainsFunc(p.Reps, func(r pagevm.Rep) bool { return r.Level < pagevm.Full })
-}
-
-// promptRep keeps the text of a planned prompt as it was sent, so that this or another process
-// recognises it when the host writes it into its conversation. A prompt with a masked secret is
-// not kept.
-func promptRep(text string) []pagevm.Rep {
-	return []pagevm.Rep{{Level: pagevm.Full, Hash: Hash(text), Text: text}}
 }
 
 // result makes the page of one tool result and its representations.
@@ -484,7 +481,10 @@ func (g *Maker) keepMedia(md *memkernel.Media) pagevm.Media {
 	if md.Data == "" {
 		return pagevm.Media{Type: md.Type, URL: g.Mask.Text(md.URL)}
 	}
-	data := decodeBase64(md.Data)
+	data := md.Data
+	if raw, err := base64.StdEncoding.DecodeString(data); err == nil {
+		data = string(raw)
+	}
 	if utf8.ValidString(data) {
 		data, _ = g.Mask.Mask(data)
 	}

@@ -124,7 +124,7 @@ func (b *Batch) clean() error {
 func (b *Batch) note(notes []transcript.Note) {
 	for i := range notes {
 		n := &notes[i]
-		f := fault.Fault{Code: healed(n), Key: n.Key, Detail: n.Text}
+		f := fault.Fault{Code: fault.Code(strings.ReplaceAll(n.Rule, "-", "_")), Key: n.Key, Detail: n.Text}
 		for i := range n.Removed {
 			p := &n.Removed[i]
 			id := PageID("rm", branched(b.Branch, n.Key), hashResult(p))
@@ -145,11 +145,6 @@ type taken struct {
 // opening goes in front of a conversation that begins with the assistant, where
 // the provider wants the user to speak first.
 const opening = "[The conversation begins with the assistant's message below.]"
-
-// healed returns the fault code of a change by healing.
-func healed(n *transcript.Note) fault.Code {
-	return fault.Code(strings.ReplaceAll(n.Rule, "-", "_"))
-}
 
 // lead puts an opening in front where it is needed.
 func (b *Batch) lead() {
@@ -317,9 +312,11 @@ func (b *Batch) key() {
 	}
 	for i := b.kept; i < len(b.Msgs); i++ {
 		key := keyOf(&b.Msgs[i], b.Msgs[i-1].Key)
-		if slices.ContainsFunc(b.Msgs[:i], func(m memkernel.Message) bool { return m.Key == key }) {
-			b.keyAll()
-			return
+		for j := range i {
+			if b.Msgs[j].Key == key {
+				b.keyAll()
+				return
+			}
 		}
 		b.Msgs[i].Key = key
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -22,7 +23,7 @@ func (c *Call) placeOf(change *cachelayout.Change) string {
 		if len(change.Old)+len(change.New) > 80 { // settings in JSON
 			return change.Field
 		}
-		return fmt.Sprintf("%s, from %s to %s", change.Field, orNone(change.Old), orNone(change.New))
+		return fmt.Sprintf("%s, from %s to %s", change.Field, cmp.Or(change.Old, "none"), cmp.Or(change.New, "none"))
 	}
 	if c.Align.Rewrite == pagevm.RewriteNone || c.Align.First >= len(c.Msgs) {
 		return "messages"
@@ -39,13 +40,6 @@ func (c *Call) placeOf(change *cachelayout.Change) string {
 		}
 	}
 	return fmt.Sprintf("message %d (%s)", c.Align.First+1, what)
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 // toolChanged names the first definition that differs, and the first member of the definition

@@ -304,7 +304,7 @@ func (c *Call) SegmentParts(i int, s *pagevm.Segment) []memkernel.Part {
 // by a newer version. The result of a call that has no path and acts on nothing is replaced by the
 // same call. supersede returns a copy and does not change c.Hosts.
 func (c *Call) supersede() []pagevm.HostMessage {
-	out := append([]pagevm.HostMessage(nil), c.Hosts...)
+	out := slices.Clone(c.Hosts)
 	newer := map[string]bool{}
 	for i := len(out) - 1; i >= 0; i-- {
 		for j := range out[i].Segments {
@@ -314,9 +314,8 @@ func (c *Call) supersede() []pagevm.HostMessage {
 				continue
 			}
 			if gone || newer[what] && !s.Superseded {
-				segs := append([]pagevm.Segment(nil), out[i].Segments...)
-				segs[j].Superseded = true
-				out[i].Segments = segs
+				out[i].Segments = slices.Clone(out[i].Segments)
+				out[i].Segments[j].Superseded = true
 			}
 			newer[what] = what != ""
 		}

@@ -44,17 +44,16 @@ type carry struct {
 	notes  int
 }
 
-// textBlock is a block of the carry block. Its text is kept by its hash if it is the kernel's
-// own, and found by the block's page otherwise.
+// textBlock is a block of the carry block. A text of the kernel is kept by its hash. It is "" for
+// a text that is found by the block's page.
 type textBlock struct {
 	pagevm.Block
-	own  bool
 	text string
 }
 
 // ownBlock makes a block of a text of the kernel.
 func (c *Call) ownBlock(kind pagevm.ItemKind, page string, level pagevm.Level, text string) textBlock {
-	return textBlock{pagevm.Block{Kind: kind, Page: page, Level: level, Hash: ingest.Hash(text), Tokens: c.Maker.Count.Text(text)}, true, text}
+	return textBlock{pagevm.Block{Kind: kind, Page: page, Level: level, Hash: ingest.Hash(text), Tokens: c.Maker.Count.Text(text)}, text}
 }
 
 // plain returns blocks without their texts.
@@ -69,7 +68,7 @@ func plain(blocks []textBlock) (out []pagevm.Block) {
 func textsOf(blocks []textBlock) map[string]string {
 	out := map[string]string{}
 	for i := range blocks {
-		if blocks[i].own {
+		if blocks[i].text != "" {
 			out[blocks[i].Hash] = blocks[i].text
 		}
 	}

@@ -292,10 +292,3 @@ func (r *Result) NewSpans() []branch.Span {
 	}
 	return r.Chosen.Spans[len(r.Prev.Spans):]
 }
-
-// planCut asks the cut planner.
-func (c *Call) planCut(in cachelayout.CutInput) cachelayout.Cut {
-	out := cachelayout.PlanCut(in)
-	c.log.step(Step{Cut: &CutStep{in, out}})
-	return out
-}

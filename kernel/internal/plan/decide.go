@@ -81,7 +81,9 @@ func decide(ctx context.Context, c *Call, l *limits, past *Past, o opening, f *f
 	d.Lifetimes = chooseLifetimes(c, l, &d)
 	cache, clock := cacheOf(c, &d)
 	d.Cold, d.Clock = cache.Cold, clock
-	d.Cut = c.planCut(cutInput(c, l, &d, cache))
+	in := cutInput(c, l, &d, cache)
+	d.Cut = cachelayout.PlanCut(in)
+	c.log.step(Step{Cut: &CutStep{in, d.Cut}})
 	d.Cut, d.Held, d.WhyNot = wantCut(c, l, past, &d)
 	if d.Cut.Reason == cachelayout.ReasonForced && c.Request.Demand == nil && !past.Refusal.Refused {
 		d.Cut = lasting(l, &d)
@@ -116,7 +118,7 @@ func decide(ctx context.Context, c *Call, l *limits, past *Past, o opening, f *f
 		d.settled.Generation = -1 // nothing became of it
 	}
 	if over := -l.room(d.Chosen.Proj); over > 0 && !d.CutMade {
-		return d, tooSmall(c, l, d.Chosen.Proj, over)
+		return d, tooSmall(c, l, l.Fixed, over, d.Chosen.Proj.Carry, d.Chosen.Proj.Items)
 	}
 	if err := stuck(c, l, &past.Refusal, d.Chosen.Proj); err != nil {
 		return d, err
@@ -144,15 +146,14 @@ func lasting(l *limits, d *decision) cachelayout.Cut {
 // reserve do not fit into the window together. The error names the largest of these messages.
 func fixedFits(c *Call, l *limits) error {
 	fixed := l.Fixed + mustStandTokens(c, l)
-	over := fixed + l.Reserve - l.Window
-	if over <= 0 {
-		return nil
+	if over := fixed + l.Reserve - l.Window; over > 0 {
+		return tooSmall(c, l, fixed, over, mustStandItems(c))
 	}
-	return &budget.TooSmallError{Window: l.Window, Reserve: l.Reserve, Fixed: fixed, Over: over, Largest: largestItems(c, l, mustStandItems(c)), System: l.SystemTokens, Tools: l.ToolTokens}
+	return nil
 }
 
-// tooSmall returns an error that says by how much a prompt does not fit, and names its largest
-// items.
-func tooSmall(c *Call, l *limits, p *pagevm.Projection, over int) error {
-	return &budget.TooSmallError{Window: l.Window, Reserve: l.Reserve, Fixed: l.Fixed, Over: over, Largest: largestItems(c, l, p.Carry, p.Items), System: l.SystemTokens, Tools: l.ToolTokens}
+// tooSmall returns an error that says by how much a prompt does not fit, and names the largest of
+// its items.
+func tooSmall(c *Call, l *limits, fixed, over int, items ...[]pagevm.Item) error {
+	return &budget.TooSmallError{Window: l.Window, Reserve: l.Reserve, Fixed: fixed, Over: over, Largest: largestItems(c, l, items...), System: l.SystemTokens, Tools: l.ToolTokens}
 }

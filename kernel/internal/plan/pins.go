@@ -35,16 +35,14 @@ func pinClass(p journal.StoredPage) paging.Pin {
 	switch pin := TextField(p, journal.PinField); {
 	case p.Type == pagevm.Constraint || pin == journal.PinHard:
 		return paging.PinHard
-	case pin == string(paging.PinSoft) || p.Type == pagevm.Plan && active(p):
+	case pin == string(paging.PinSoft), p.Type == pagevm.Plan && !slices.Contains(endedPlan, TextField(p, "status")):
 		return paging.PinSoft
 	}
 	return paging.PinNone
 }
 
-// active reports whether a plan is still followed.
-func active(p journal.StoredPage) bool {
-	return !slices.Contains([]string{"done", "completed", "abandoned", "closed"}, TextField(p, "status"))
-}
+// endedPlan has the states of a plan that is no longer followed.
+var endedPlan = []string{"done", "completed", "abandoned", "closed"}
 
 // InScope returns the pages that a branch gets. A sidechain gets the rules, but not the plan of
 // the main line.

@@ -71,7 +71,7 @@ func settle(c *Call) fitting {
 
 // lastAnswer returns the index of the model's newest message, -1 if there is none.
 func lastAnswer(c *Call) int {
-	for i := len(c.Msgs) - 1; i >= 0; i-- {
+	for i := range slices.Backward(c.Msgs) {
 		if c.Msgs[i].Role == memkernel.RoleAssistant && c.Msgs[i].Origin == memkernel.OriginHost {
 			return i
 		}

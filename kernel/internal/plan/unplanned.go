@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -48,9 +50,9 @@ func unplannedLedger(c *Call, l *limits, p *pagevm.Projection) cachelayout.Ledge
 // shownInFull returns a copy of hosts in which message from and all later ones are shown in full.
 // It copies segments because older states still use them.
 func shownInFull(hosts []pagevm.HostMessage, from int) []pagevm.HostMessage {
-	out := append([]pagevm.HostMessage(nil), hosts...)
+	out := slices.Clone(hosts)
 	for i := from; i < len(out); i++ {
-		out[i].Segments = append([]pagevm.Segment(nil), out[i].Segments...)
+		out[i].Segments = slices.Clone(out[i].Segments)
 		for j := range out[i].Segments {
 			out[i].Segments[j].First = pagevm.Full
 		}

@@ -119,7 +119,7 @@ func carryFiles(c *Call, l *limits, leadGone bool, squeezed int) []textBlock {
 		}
 		room -= took - blocks[j].Tokens
 		b := pagevm.Block{Kind: pagevm.ItemCarry, Page: blocks[j].Page, Level: pagevm.Compressed, Hash: ingest.Hash(text), Tokens: took}
-		blocks[j] = textBlock{b, true, text}
+		blocks[j] = textBlock{b, text}
 	}
 	for i := range files {
 		shown := 0

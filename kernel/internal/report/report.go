@@ -193,6 +193,10 @@ func Pages(pl *plan.Result) (in []api.Included, out []api.Excluded, reduced []ap
 	}
 	span := pl.SpanOf()
 	reason, before := "", "?"
+	bareReason := "its step had ended at a cut"
+	if pl.Request.Price.PreservedThinking {
+		bareReason = "a cut made it invalid"
+	}
 	for i := range pl.Hosts {
 		if !pl.Proj.Seen[i].Gone {
 			continue
@@ -215,7 +219,7 @@ func Pages(pl *plan.Result) (in []api.Included, out []api.Excluded, reduced []ap
 		row.Note = joined(row.Note, states[it.Page])
 		in = append(in, row)
 		if it.Bare {
-			out = append(out, api.Excluded{Kind: string(memkernel.PartThinking), ID: pl.HostKey(it.Key), Tokens: row.FullTokens - row.Tokens, Reason: whyBare(pl)})
+			out = append(out, api.Excluded{Kind: string(memkernel.PartThinking), ID: pl.HostKey(it.Key), Tokens: row.FullTokens - row.Tokens, Reason: bareReason})
 		}
 		switch {
 		case branch.Blank(it):
@@ -233,14 +237,6 @@ func Pages(pl *plan.Result) (in []api.Included, out []api.Excluded, reduced []ap
 			Note: "difference between the provider's count of the prompt before and ours"})
 	}
 	return in, list(slices.Concat(out, left, pl.Removed, pl.Left)), reduced
-}
-
-// whyBare returns the reason why thinking is not shown.
-func whyBare(pl *plan.Result) string {
-	if pl.Request.Price.PreservedThinking {
-		return "a cut made it invalid"
-	}
-	return "its step had ended at a cut"
 }
 
 // joined joins the parts of a note that there are.

@@ -233,8 +233,7 @@ func expireUsage(dir store.Store, before time.Time, apply bool) (n int, err erro
 	if n == 0 || !apply {
 		return n, nil
 	}
-	_, err = j.Rewrite(func(r *store.Record) (bool, error) { return !old(r), nil })
-	return n, err
+	return n, j.Rewrite(func(r *store.Record) (bool, error) { return !old(r), nil })
 }
 
 // lastStart returns the time of the newest plan of any of the conversations.

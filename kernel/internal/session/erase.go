@@ -49,7 +49,7 @@ func (s *Session) erase(ctx context.Context) error {
 				return err
 			}
 		}
-		if _, err := s.Journal.Rewrite(func(r *store.Record) (bool, error) { return s.erased(r, todo.Whole, scrub) }); err != nil {
+		if err := s.Journal.Rewrite(func(r *store.Record) (bool, error) { return s.erased(r, todo.Whole, scrub) }); err != nil {
 			return err
 		}
 		if err := s.removeFiles(todo.Whole, forgot); err != nil {
@@ -206,7 +206,7 @@ func (s *Session) Censor(ctx context.Context, clean func(string) string) (err er
 	if !found {
 		return ctx.Err()
 	}
-	_, err = s.Journal.Rewrite(func(r *store.Record) (keep bool, err error) {
+	err = s.Journal.Rewrite(func(r *store.Record) (keep bool, err error) {
 		if !censored(r, clean) || r.Op != branch.OpCut {
 			return true, nil
 		}

@@ -99,7 +99,7 @@ func (d *Desk) passBoundary(ctx context.Context, s *session.Session, w *intake, 
 	}
 	// A large journal is compacted where no caller waits for the answer.
 	if over := b.point == journal.PointReset || b.point == journal.PointSessionEnd; over && s.Journal != nil && s.Journal.Size() >= compactOver {
-		_, err = s.Journal.Compact()
+		err = s.Journal.Compact()
 	}
 	return out, err
 }
