@@ -1,6 +1,7 @@
 package cachelayout
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -55,11 +56,6 @@ func (old Identity) Broken(now Identity) (field, was, is string, level Level) {
 // to 4.6) whose tools and system stay cached when thinking settings change.
 func keepsFixedOnThinking(model string) bool {
 	key := modelKey(model)
-	for _, p := range []string{"claude-3", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-5",
-		"claude-opus-4-6", "claude-sonnet-4", "claude-haiku-4", "claude-4"} {
-		if strings.HasPrefix(key, p) {
-			return true
-		}
-	}
-	return key == "claude-opus-4"
+	return key == "claude-opus-4" || slices.ContainsFunc([]string{"claude-3", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-5",
+		"claude-opus-4-6", "claude-sonnet-4", "claude-haiku-4", "claude-4"}, func(p string) bool { return strings.HasPrefix(key, p) })
 }

@@ -90,11 +90,9 @@ func Seed(id Identity, blocks []Block, ttl time.Duration, lastStart time.Time) L
 
 // common counts the leading blocks that are unchanged since the last request.
 func (l *Ledger) common(blocks []Block) int {
-	n := min(len(l.Chain), len(blocks))
-	for i := range n {
-		if l.Chain[i].Hash != blocks[i].Hash {
-			return i
-		}
+	n := 0
+	for n < len(l.Chain) && n < len(blocks) && l.Chain[n].Hash == blocks[n].Hash {
+		n++
 	}
 	return n
 }

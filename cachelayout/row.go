@@ -2,6 +2,7 @@ package cachelayout
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -176,9 +177,7 @@ func (r *Row) model() Model {
 	case CacheOpenAIExplicit:
 		m.MaxBreakpoints = 4
 	case CacheOpenAIAuto:
-		if m.StepTokens == 0 {
-			m.StepTokens = 128
-		}
+		m.StepTokens = cmp.Or(m.StepTokens, 128)
 	}
 	return m
 }

@@ -71,10 +71,8 @@ func choosable(m Model) (ttl time.Duration, why string, several bool) {
 	if len(m.TTLs) < 2 || !m.Cache.marked() {
 		return ttl, "the only lifetime on offer", false
 	}
-	for _, t := range m.TTLs[:2] {
-		if m.Ratios(0, t).Assumed {
-			return ttl, "the price of the long lifetime is not known", false
-		}
+	if m.Ratios(0, m.TTLs[0]).Assumed || m.Ratios(0, m.TTLs[1]).Assumed {
+		return ttl, "the price of the long lifetime is not known", false
 	}
 	return ttl, "", true
 }

@@ -150,6 +150,14 @@ func (p *Page) Speaker() string {
 	return p.Role
 }
 
+// Source returns the place that the content was taken from, "" for other pages and for nil.
+func (p *Page) Source() string {
+	if p == nil || len(p.Refs) == 0 {
+		return ""
+	}
+	return p.Refs[0].Path
+}
+
 // Door returns the kind of content because of which the model first sees the page shortened. It
 // returns "" if the model first sees the whole page.
 func (p *Page) Door() string {

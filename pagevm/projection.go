@@ -122,13 +122,8 @@ type Recall struct {
 // Recalled returns the outcome of the newest retrieval as of an alignment. If the host took back
 // the messages that the retrieval followed, the retrieval counts as never run.
 func (p *Projection) Recalled(a Alignment) Recall {
-	if a.Items == len(p.Items) || p.Recall.Page == "" {
-		return p.Recall
-	}
-	for i := range p.Items[a.Items:] {
-		if p.Items[a.Items+i].Page == p.Recall.Page {
-			return Recall{}
-		}
+	if p.Recall.Page != "" && slices.ContainsFunc(p.Items[a.Items:], func(it Item) bool { return it.Page == p.Recall.Page }) {
+		return Recall{}
 	}
 	return p.Recall
 }

@@ -24,7 +24,7 @@ func failMark(s string) string {
 			line = oneLine(line, errorRunes) // without a terminal's colors
 		}
 		t := strings.TrimLeft(line, " \t✗✖✘×●")
-		if starts(t, failMarks[:]) || failures.MatchString(t) {
+		if textutil.Begins(t, failMarks[:]) || failures.MatchString(t) {
 			return line
 		}
 	}
@@ -47,10 +47,10 @@ func errorLine(first, last string) string {
 	for _, s := range [...]string{body(first), last} {
 		for line := range textutil.Lines(s) {
 			t := strings.TrimSpace(line)
-			if _, code := exitCode(t); t == "" || code || starts(t, dull[:]) {
+			if _, code := exitCode(t); t == "" || code || textutil.Begins(t, dull[:]) {
 				continue
 			}
-			fails := starts(t, failMarks[:])
+			fails := textutil.Begins(t, failMarks[:])
 			if marked != "" { // it names a test, and the reason follows
 				if !fails {
 					marked += " / " + t
@@ -82,17 +82,13 @@ func failedAt(text string) int {
 	}
 	at, found := resultWindow, -1
 	for line := range strings.Lines(text[at : len(text)-resultWindow]) {
-		if at > resultWindow && starts(strings.TrimSpace(line), failMarks[:]) { // the first may be a line's end
+		if at > resultWindow && textutil.Begins(strings.TrimSpace(line), failMarks[:]) { // the first may be a line's end
 			found = at
 			break
 		}
 		at += len(line)
 	}
 	return found
-}
-
-func starts(s string, marks []string) bool {
-	return slices.ContainsFunc(marks, func(m string) bool { return strings.HasPrefix(s, m) })
 }
 
 // mentions reports whether a line holds an error mark and no count of zero.

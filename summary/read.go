@@ -68,7 +68,7 @@ func (c Call) searches() bool {
 func silent(text string) bool {
 	for line := range textutil.Lines(text) {
 		t := strings.Trim(line, " \t()")
-		if _, code := exitCode(t); t != "" && !code && !starts(t, dull[:7]) && !strings.EqualFold(t, "no output") {
+		if _, code := exitCode(t); t != "" && !code && !textutil.Begins(t, dull[:7]) && !strings.EqualFold(t, "no output") {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package textutil
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -45,4 +46,9 @@ func Tail(s string, n int) string {
 		i++
 	}
 	return s[i:]
+}
+
+// Begins reports whether s begins with one of the marks.
+func Begins(s string, marks []string) bool {
+	return slices.ContainsFunc(marks, func(m string) bool { return strings.HasPrefix(s, m) })
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,10 +59,7 @@ func (s *State) draft(tx string) *draft {
 func (u *Update) address(by Principal) Address {
 	a := Address{Scope: u.Scope, Key: u.Key}
 	if u.Scope != memkernel.ScopeProject {
-		a.Session = u.Session
-		if a.Session == "" {
-			a.Session = by.Session
-		}
+		a.Session = cmp.Or(u.Session, by.Session)
 	}
 	return a
 }

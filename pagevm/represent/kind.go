@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
@@ -246,11 +247,6 @@ func listed(t string) bool {
 	return strings.IndexByte(t, '/') >= 0 || dot > 0 && isExt(t[dot+1:])
 }
 
-// begins reports whether a line has one of the beginnings.
-func begins(t string, list []string) bool {
-	return slices.ContainsFunc(list, func(s string) bool { return strings.HasPrefix(t, s) })
-}
-
 var (
 	testStarts = []string{"(pass)", "(fail)", "(skip)", "=== RUN", "=== PAUSE", "=== CONT", "--- PASS", "--- FAIL", "--- SKIP", "FAIL\t",
 		"✓", "✔", "✗", "✘", "×", "ok ", "not ok ", "[ RUN ", "[       OK ]", "[  FAILED  ]", "PASS ", "FAIL "}
@@ -260,7 +256,7 @@ var (
 
 // testLine reports whether a line reports the result of one test.
 func testLine(t string) bool {
-	return begins(t, testStarts) || strings.HasPrefix(t, "test ") && (strings.HasSuffix(t, " ... ok") || strings.HasSuffix(t, " ... FAILED")) ||
+	return textutil.Begins(t, testStarts) || strings.HasPrefix(t, "test ") && (strings.HasSuffix(t, " ... ok") || strings.HasSuffix(t, " ... FAILED")) ||
 		strings.Contains(t, "::") && (strings.Contains(t, " PASSED") || strings.Contains(t, " FAILED"))
 }
 
@@ -268,7 +264,7 @@ func logLine(t string) bool {
 	if t == "" {
 		return false
 	}
-	if begins(t, logStarts) {
+	if textutil.Begins(t, logStarts) {
 		return true
 	}
 	if i := strings.LastIndexByte(t[:min(len(t), 60)], '\t'); i >= 0 && timed(t[i+1:]) {

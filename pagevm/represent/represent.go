@@ -1,6 +1,7 @@
 package represent
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
@@ -54,9 +55,7 @@ type EvidenceInput struct {
 // valid returns the input with U+FFFD in place of bytes that are not UTF-8, since shown and
 // stored texts are written as JSON. It sets Bytes.
 func (in EvidenceInput) valid() EvidenceInput {
-	if in.Bytes == 0 {
-		in.Bytes = int64(len(in.Text))
-	}
+	in.Bytes = cmp.Or(in.Bytes, int64(len(in.Text)))
 	for _, s := range [...]*string{&in.Tool, &in.Input, &in.Text} {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")
 	}

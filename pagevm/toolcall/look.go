@@ -231,12 +231,7 @@ var runMarks = textutil.LazyRegexp(`"(?:chunk_id":"[^"]*"|wall_time_seconds":[0-
 
 // headed reports whether a result begins with Codex's heading.
 func headed(head string) bool {
-	for _, first := range [...]string{"Chunk ID: ", "Wall time: ", "Exit code: ", "Script "} {
-		if strings.HasPrefix(head, first) {
-			return strings.Count(head, "\n") <= 6
-		}
-	}
-	return false
+	return textutil.Begins(head, []string{"Chunk ID: ", "Wall time: ", "Exit code: ", "Script "}) && strings.Count(head, "\n") <= 6
 }
 
 // isEmptyResult reports whether text is a text that known agents write for an empty result.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -80,23 +81,16 @@ func FromConfig(c Config) (summary.Model, error) {
 
 // server fills in the defaults of a provider at its own host.
 func (c Config) server(ownURL, ownHost, ownModel, ownKey string) (*server, error) {
-	if c.BaseURL == "" {
-		c.BaseURL = ownURL
-	}
+	c.BaseURL = cmp.Or(c.BaseURL, ownURL)
 	base, err := endpoint.Parse("summary model", c.BaseURL, c.AllowInsecure)
 	if err != nil {
 		return nil, err
 	}
 	own := endpoint.Own(base, ownHost)
-	if own && c.Model == "" {
-		c.Model = ownModel
+	if own {
+		c.Model, c.APIKeyEnv = cmp.Or(c.Model, ownModel), cmp.Or(c.APIKeyEnv, ownKey)
 	}
-	if own && c.APIKeyEnv == "" {
-		c.APIKeyEnv = ownKey
-	}
-	if c.Timeout == 0 {
-		c.Timeout = defaultTimeout
-	}
+	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
 	key, err := endpoint.Key(c.APIKeyEnv)
 	switch {
 	case err != nil:

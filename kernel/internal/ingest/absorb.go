@@ -65,21 +65,19 @@ func (b *Batch) keepTaken() {
 
 // index remembers the calls of msgs by id.
 func (g *Maker) index(msgs []memkernel.Message) {
-	for i := range msgs {
-		for j := range msgs[i].Parts {
-			if c := msgs[i].Parts[j].Call; c != nil {
-				g.Calls[c.ID] = toolcall.Read(c.Name, c.Input)
-			}
-		}
-	}
+	eachCall(msgs, func(c *memkernel.ToolCall) { g.Calls[c.ID] = toolcall.Read(c.Name, c.Input) })
 }
 
 // unindex forgets the calls of msgs. In valid messages no id occurs twice.
 func (g *Maker) unindex(msgs []memkernel.Message) {
+	eachCall(msgs, func(c *memkernel.ToolCall) { delete(g.Calls, c.ID) })
+}
+
+func eachCall(msgs []memkernel.Message, f func(*memkernel.ToolCall)) {
 	for i := range msgs {
 		for j := range msgs[i].Parts {
 			if c := msgs[i].Parts[j].Call; c != nil {
-				delete(g.Calls, c.ID)
+				f(c)
 			}
 		}
 	}

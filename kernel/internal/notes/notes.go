@@ -37,10 +37,10 @@ type Taker struct {
 	ctx   context.Context
 	abort context.CancelFunc
 
-	mu     sync.Mutex      // guards the fields below
-	asking map[string]bool // sessions by folder, and other named jobs
-	closed bool
-	idle   chan struct{} // closed when the last request ends; nil if no request runs
+	mu      sync.Mutex      // guards asking and closed
+	asking  map[string]bool // sessions by folder, and other named jobs
+	closed  bool
+	running sync.WaitGroup
 }
 
 // NewTaker returns a Taker that keeps cool-downs in a state directory. All options are taken as
@@ -68,23 +68,17 @@ func (n *Taker) Also(name string, ask func(ctx context.Context)) {
 	if n.closed || n.asking[name] || len(n.asking) >= maxAsking {
 		return
 	}
-	if len(n.asking) == 0 {
-		n.idle = make(chan struct{})
-	}
 	n.asking[name] = true
-	go func() {
+	n.running.Go(func() {
 		defer n.end(name)
 		ask(n.ctx)
-	}()
+	})
 }
 
 func (n *Taker) end(name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if delete(n.asking, name); len(n.asking) == 0 {
-		close(n.idle)
-		n.idle = nil
-	}
+	delete(n.asking, name)
 }
 
 // Busy reports whether Start would refuse a job of the session in a folder.
@@ -110,14 +104,16 @@ func (n *Taker) Stop() {
 	}
 	n.mu.Lock()
 	n.closed = true
-	idle := n.idle
 	n.mu.Unlock()
-	if idle == nil || waited(idle, n.opt.CloseWait) {
-		n.abort()
-		return
+	idle := make(chan struct{})
+	go func() {
+		n.running.Wait()
+		close(idle)
+	}()
+	ended := waited(idle, n.opt.CloseWait)
+	if n.abort(); !ended {
+		waited(idle, cancelWait)
 	}
-	n.abort()
-	waited(idle, cancelWait)
 }
 
 // waited reports whether done was closed within d.

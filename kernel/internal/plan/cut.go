@@ -201,16 +201,13 @@ func leaving(c *Call, l *limits, want *wanted, worth *scores, target, most int) 
 // saidBy returns the notes on pins and workspace files that a carry block shows in their current
 // version. The cut drops these notes.
 func saidBy(c *Call, proj *pagevm.Projection, carry []pagevm.Block) map[string]bool {
-	shown := map[string]bool{}
+	shown, drop := map[string]bool{}, map[string]bool{}
 	for _, b := range carry {
-		if p := c.Page(b.Page); p != nil && len(p.Refs) > 0 {
-			shown[p.Refs[0].Path] = true
-		}
+		shown[c.Page(b.Page).Source()] = true
 	}
-	drop := map[string]bool{}
 	for i := range proj.Items {
 		it := &proj.Items[i]
-		if p := c.Page(it.Page); it.Kind == pagevm.ItemNote && p != nil && len(p.Refs) > 0 && shown[p.Refs[0].Path] {
+		if from := c.Page(it.Page).Source(); it.Kind == pagevm.ItemNote && from != "" && shown[from] {
 			drop[it.Page] = true
 		}
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -180,10 +181,8 @@ func usageTTL(u *memkernel.Usage) time.Duration {
 func blocksBefore(l *limits, p *pagevm.Projection, key string) []cachelayout.Block {
 	blocks := l.blockList(p)
 	at := len(blocks) - len(p.Items)
-	for i := range p.Items {
-		if p.Items[i].Key == key {
-			return blocks[:at+i]
-		}
+	if i := slices.IndexFunc(p.Items, func(it pagevm.Item) bool { return it.Key == key }); i >= 0 {
+		return blocks[:at+i]
 	}
 	return blocks
 }

@@ -347,8 +347,8 @@ func largestItems(c *Call, l *limits, lists ...[]pagevm.Item) []budget.Item {
 // itemName returns the page that an item shows, with its source file or the number of its media.
 func (c *Call) itemName(it *pagevm.Item) string {
 	name := KindOf(it) + " " + it.Page
-	if page := c.Page(it.Page); page != nil && len(page.Refs) > 0 {
-		return name + " (" + page.Refs[0].Path + ")"
+	if from := c.Page(it.Page).Source(); from != "" {
+		return name + " (" + from + ")"
 	}
 	for i := range c.Hosts {
 		for j := range c.Hosts[i].Segments {

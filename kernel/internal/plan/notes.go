@@ -57,14 +57,12 @@ var goneHash = ingest.Hash("")
 // show the file.
 func (c *Call) told(proj *pagevm.Projection, path string) *pagevm.Page {
 	for i := len(proj.Items) - 1; i >= 0; i-- {
-		if it := &proj.Items[i]; it.Kind == pagevm.ItemNote {
-			if p := c.Page(it.Page); p != nil && len(p.Refs) > 0 && p.Refs[0].Path == path {
-				return p
-			}
+		if p := c.Page(proj.Items[i].Page); proj.Items[i].Kind == pagevm.ItemNote && p.Source() == path {
+			return p
 		}
 	}
 	for i := range proj.Carry {
-		if p := c.Page(proj.Carry[i].Page); p != nil && len(p.Refs) > 0 && p.Refs[0].Path == path {
+		if p := c.Page(proj.Carry[i].Page); p.Source() == path {
 			return p
 		}
 	}

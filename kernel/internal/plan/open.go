@@ -77,7 +77,7 @@ func standing(c *Call, l *limits, o *opening) (n int) {
 		return n
 	}
 	for i := range c.Prev.Proj.Carry {
-		if p := c.Page(c.Prev.Proj.Carry[i].Page); p != nil && len(p.Refs) > 0 {
+		if c.Page(c.Prev.Proj.Carry[i].Page).Source() != "" {
 			n += l.Scale(c.Prev.Proj.Carry[i].Tokens)
 		}
 	}

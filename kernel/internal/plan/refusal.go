@@ -137,10 +137,7 @@ func withSizes(c *Call, l *limits, r refusal) refusal {
 	if f.Limit == 0 && l.From == api.WindowUnknown {
 		r.limits.Window = fixed + counted // the window is smaller than the refused prompt
 	}
-	actual := f.Input
-	if actual == 0 {
-		actual = max(f.Limit, min(l.Window, fixed+counted)) + 1
-	}
+	actual := cmp.Or(f.Input, max(f.Limit, min(l.Window, fixed+counted))+1)
 	if counted <= 0 || actual <= fixed {
 		return r
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/memkernel/memkernel"
@@ -101,9 +102,7 @@ func ofPage(r *Result, x *index, row paging.PageRow, p *pagevm.Page) paging.Page
 	if p.MessageKey != "" {
 		row.Key = r.HostKey(p.MessageKey)
 	}
-	if len(p.Refs) > 0 && x.pins[p.Refs[0].Path] != "" {
-		row.Pin = x.pins[p.Refs[0].Path]
-	}
+	row.Pin = cmp.Or(x.pins[p.Source()], row.Pin)
 	return row
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/memkernel/memkernel/cachelayout"
@@ -39,9 +40,7 @@ func unplanned(c *Call, l *limits) *branch.State {
 func unplannedLedger(c *Call, l *limits, p *pagevm.Projection) cachelayout.Ledger {
 	last := &c.Prev.Ledger
 	fixed, messages := last.Lifetimes(last.LastStart)
-	if messages == 0 {
-		messages = cachelayout.AssumedTTL
-	}
+	messages = cmp.Or(messages, cachelayout.AssumedTTL)
 	blocks := l.blockList(p)
 	at, _ := cachelayout.Layout(blocks, c.Request.Price, last.Tail(blocks), cachelayout.LayoutOptions{Fixed: max(fixed, messages), Messages: messages})
 	return last.Advance(c.identity(p), blocks, at, c.Request.Unplanned.Now)

@@ -272,10 +272,10 @@ func included(pl *plan.Result, it *pagevm.Item, full int) api.Included {
 // workspace.
 func fromWorkspace(pl *plan.Result, row *api.Included, it *pagevm.Item) {
 	p := pl.Page(it.Page)
-	if p == nil || len(p.Refs) == 0 {
+	if p.Source() == "" {
 		return
 	}
-	row.Kind, row.Note = string(p.Type), p.Refs[0].Path
+	row.Kind, row.Note = string(p.Type), p.Source()
 	switch {
 	case it.Kind == pagevm.ItemNote && p.Type != pagevm.Plan:
 		row.Note += ", what changed in it"

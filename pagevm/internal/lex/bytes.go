@@ -41,32 +41,20 @@ var ByteClass = func() (t [256]uint8) {
 
 // Unnumbered cuts the line number of a file read off a line.
 func Unnumbered(line string) string {
-	i := 0
-	for i < len(line) && line[i] == ' ' {
-		i++
-	}
-	d := i
-	for i < len(line) && line[i] >= '0' && line[i] <= '9' {
-		i++
-	}
-	if i == d || i-d > 7 {
+	number := strings.TrimLeft(line, " ")
+	rest := strings.TrimLeft(number, "0123456789")
+	if n := len(number) - len(rest); n == 0 || n > 7 {
 		return line
 	}
-	if strings.HasPrefix(line[i:], "→") {
-		return line[i+len("→"):]
-	}
-	if i < len(line) && line[i] == '\t' {
-		return line[i+1:]
+	for _, mark := range [...]string{"→", "\t"} {
+		if text, ok := strings.CutPrefix(rest, mark); ok {
+			return text
+		}
 	}
 	return line
 }
 
 // AllDigits reports whether s consists only of digits. It returns false for "".
 func AllDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return len(s) > 0
+	return s != "" && strings.Trim(s, "0123456789") == ""
 }
