@@ -3,6 +3,7 @@ package retrieval
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/memkernel/memkernel/index/analysis"
 )
@@ -28,15 +29,26 @@ func (d *digest) within(of *digest) bool {
 	return !slices.ContainsFunc(d.set, func(t uint32) bool { return of.count(t) == 0 })
 }
 
+// scratch is the room in which a digest is made.
+type scratch struct {
+	terms  []byte
+	tokens []uint32
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
 // digestOf analyses a text in a language. If lang is "", it detects the language.
 func digestOf(a *analysis.Analyzer, text, lang string) *digest {
-	terms := make([]byte, 0, len(text)+len(text)/2)
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	terms := s.terms[:0]
 	if lang != "" {
 		terms = a.AppendIndexAs(terms, text, lang)
 	} else {
 		terms, lang = a.AppendIndex(terms, text)
 	}
-	tokens := appendHashes(make([]uint32, 0, len(terms)/6), terms)
+	tokens := appendHashes(s.tokens[:0], terms)
+	s.terms, s.tokens = terms, tokens
 	return &digest{tally(tokens), lang, len(tokens)}
 }
 

@@ -65,6 +65,7 @@ func parseShell(line string) shell {
 // withoutPaging drops the segments that only shorten or comment the output of
 // others, and reports whether there were any.
 func withoutPaging(segs []segment) (kept []segment, dropped bool) {
+	kept = segs[:0]
 	for i, s := range segs {
 		if i > 0 && trailing(s) {
 			dropped = true
@@ -93,7 +94,7 @@ func trailing(s segment) bool {
 // split cuts a line at the operators && || ; | and newlines that are outside quotes,
 // substitutions and here documents.
 func split(line string) []segment {
-	var out []segment
+	out := make([]segment, 0, 4)
 	op, start, depth := "", 0, 0
 	var quote byte
 	add := func(end int, next string, skip int) {

@@ -274,6 +274,9 @@ func (u *updater) checked(cmd command, first, last string) {
 
 // note keeps the last error line until the same thing succeeds.
 func (u *updater) note(c Call, out, first, last string) {
+	if !Failed(out) && u.s.LastError.Why == "" {
+		return
+	}
 	sig := c.Command
 	if sig == "" {
 		sig = c.Name + " " + c.Path

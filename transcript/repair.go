@@ -176,10 +176,10 @@ func (h *repairer) place(t *turn) *turn {
 func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
 	parts, owned := m.Parts, false
 	for k := 0; k < len(parts); k++ {
-		p := parts[k]
-		if !isCall(&p) {
+		if !isCall(&parts[k]) {
 			continue
 		}
+		p := parts[k]
 		id := p.Call.ID
 		if _, ok := h.used[id]; !ok {
 			h.used[id] = h.past.used[id]

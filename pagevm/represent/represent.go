@@ -193,21 +193,22 @@ const pointerHash = 16
 // the size of the result, the blob that holds the result, and the read that restores the stored
 // bytes.
 func pointerText(in *EvidenceInput, args string) string {
-	p := "[page " + lex.OrUnknown(in.PageID) + ": " + lex.OrUnknown(in.Tool)
+	p := append(make([]byte, 0, 256), "[page "...)
+	p = append(append(append(p, lex.OrUnknown(in.PageID)...), ": "...), lex.OrUnknown(in.Tool)...)
 	if args != "" {
-		p += " " + args
+		p = append(append(p, ' '), args...)
 	}
 	if in.IsError {
-		p += " (error)"
+		p = append(p, " (error)"...)
 	}
-	p += ", " + strconv.FormatInt(in.Bytes, 10) + " bytes"
+	p = append(strconv.AppendInt(append(p, ", "...), in.Bytes, 10), " bytes"...)
 	if in.Blob != "" {
-		p += ", sha256 " + in.Blob[:min(len(in.Blob), pointerHash)]
+		p = append(append(p, ", sha256 "...), in.Blob[:min(len(in.Blob), pointerHash)]...)
 	}
 	if in.Masked > 0 {
-		p += ", " + lex.Plural(in.Masked, "masked secret")
+		p = append(append(p, ", "...), lex.Plural(in.Masked, "masked secret")...)
 	}
-	return p + "; " + howToRead(in.Resolver, in.PageID) + "]"
+	return string(p) + "; " + howToRead(in.Resolver, in.PageID) + "]"
 }
 
 func howToRead(resolver, page string) string {
