@@ -9,7 +9,7 @@ import (
 // doorBytes is the size below which a result is shown whole: some 2,000 tokens.
 const doorBytes = 8000
 
-// Door returns the kind of content, such as "json", for which a result is shortened before
+// Door returns the kind of content, as of [ContentKind], for which a result is shortened before
 // the model sees it for the first time, "" if the result is shown whole. The text to show is the
 // compressed representation that [Evidence] makes. Door shortens JSON: in recorded sessions
 // of other people it cost no action its input and no edit its lines, as logs and test output did.

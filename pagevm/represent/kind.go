@@ -30,6 +30,14 @@ func (k kind) String() string {
 	return [...]string{"prose", "code", "diff", "json", "log", "search hits", "listing", "table", "test output", "markdown"}[k]
 }
 
+// ContentKind returns the kind of a text, which decides how it is shortened: "code", "diff",
+// "json", "log", "test output", "search hits", "listing", "table", "markdown" for prose with
+// headings, or "prose" for any other text.
+func ContentKind(text string) string {
+	k, _ := kindOf(&EvidenceInput{Text: text})
+	return k.String()
+}
+
 // kindOf returns the kind of a content. Instructions are Markdown. Prose is Markdown if it has
 // headings, and so is the text of a file whose name says so.
 func kindOf(in *EvidenceInput) (k kind, numbered bool) {

@@ -73,8 +73,8 @@ func TestWhatOnlyLooksLikeMarkdown(t *testing.T) {
 		"diff": "diff --git a/x.md b/x.md\n--- a/x.md\n+++ b/x.md\n@@ -1,9 +1,9 @@\n\n# One\n\n# Two\n-a\n+b\n",
 	}
 	for want, text := range texts {
-		if k, _ := kindOf(&EvidenceInput{Text: text}); k.String() != want {
-			t.Errorf("%s is taken for %s", want, k)
+		if got := ContentKind(text); got != want {
+			t.Errorf("%s is taken for %s", want, got)
 		}
 	}
 }

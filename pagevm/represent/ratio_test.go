@@ -64,8 +64,8 @@ func TestRatioIsKept(t *testing.T) {
 				size := rapid.IntRange(6<<10, 60<<10).Draw(t, "size")
 				ratio := rapid.Float64Range(0.1, 0.7).Draw(t, "ratio")
 				text := kindText(kind, rapid.StringMatching(`[a-z]{3,12}`).Draw(t, "word"), size)
-				if k, _ := kindOf(&EvidenceInput{Text: text}); k.String() != kind {
-					t.Fatalf("taken for %s", k)
+				if got := ContentKind(text); got != kind {
+					t.Fatalf("taken for %s", got)
 				}
 				want := ratio * float64(len(text))
 				if got := float64(len(excerptOf(text, int(want)))); got > want+64 || got < 0.85*want-64 {
