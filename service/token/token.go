@@ -7,9 +7,7 @@ package token
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -140,7 +138,7 @@ func (t *Tokens) Create(r Rights, now time.Time) (*Token, string, error) {
 	var raw [32]byte
 	rand.Read(raw[:]) // it never fails
 	secret := mark + base64.RawURLEncoding.EncodeToString(raw[:])
-	hash := sum(secret)
+	hash := store.Sum([]byte(secret))
 	made := &Token{ID: hash[:idLen], Rights: r, Created: now.UTC()}
 	return made, secret, t.put(hash, made)
 }
@@ -188,7 +186,7 @@ func (t *Tokens) Find(secret string, now time.Time) (*Token, error) {
 	}
 	// The look-up is by the secret's hash, so that its duration reveals nothing about other
 	// secrets.
-	hash := sum(secret)
+	hash := store.Sum([]byte(secret))
 	t.mu.Lock()
 	k, ok := t.known[hash]
 	t.mu.Unlock()
@@ -294,9 +292,4 @@ func (t *Tokens) Revoke(id string, now time.Time) (*Token, error) {
 	}
 	d.Revoked = now.UTC()
 	return &d.Token, t.put(d.Hash, &d.Token)
-}
-
-func sum(secret string) string {
-	h := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(h[:])
 }

@@ -68,7 +68,7 @@ func TestTokenRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []string{"", mark, secret[:len(secret)-1], secret + "A", strings.ToUpper(secret), " " + secret, secret + "\x00", sum(secret), made.ID,
+	for _, s := range []string{"", mark, secret[:len(secret)-1], secret + "A", strings.ToUpper(secret), " " + secret, secret + "\x00", store.Sum([]byte(secret)), made.ID,
 		mark + strings.Repeat("../", 14) + "x", "mkt_" + strings.Repeat("A", 43)} {
 		if _, err := ts.Find(s, now); !errors.Is(err, ErrUnknown) {
 			t.Errorf("%q: %v", s, err)
@@ -85,12 +85,12 @@ func TestTokenRefuses(t *testing.T) {
 		}
 	}
 	// A document under another's name lets nobody in.
-	data, err := os.ReadFile(filepath.Join(dir, "tokens", sum(secret)+".json"))
+	data, err := os.ReadFile(filepath.Join(dir, "tokens", store.Sum([]byte(secret))+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := mark + strings.Repeat("B", 43)
-	if err := os.WriteFile(filepath.Join(dir, "tokens", sum(other)+".json"), data, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "tokens", store.Sum([]byte(other))+".json"), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ts.Find(other, now); err == nil {

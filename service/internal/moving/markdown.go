@@ -2,8 +2,6 @@ package moving
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
@@ -117,12 +116,7 @@ func read(s *markdownstore.Store, p string) (text, hash string, err error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return "", "", nil
 	}
-	return string(data), hashOf(string(data)), err
-}
-
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
+	return string(data), store.Sum(data), err
 }
 
 // list reads the source.
@@ -242,7 +236,7 @@ func (c *copying) remove(ctx context.Context) error {
 	err := c.from.Files().Write(ctx, func(w markdownstore.Writer) error {
 		return c.each(ctx, "removing", func(p string) error {
 			err := w.Remove(p, func(_ fs.FileInfo, old string) error {
-				if have := hashOf(old); have != c.hashes[p] {
+				if have := store.Sum([]byte(old)); have != c.hashes[p] {
 					return &markdownstore.ConflictError{Path: p, Want: c.hashes[p], Have: have}
 				}
 				return nil
