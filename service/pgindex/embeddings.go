@@ -32,7 +32,7 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	case model == "" && dim != 0 || model != "" && dim <= 0:
 		return fmt.Errorf("%s of %s: model %q can't have vectors of length %d: give the model's own length", op, ix.site.place, model, dim)
 	case model != "" && !ix.site.vectors && !ix.site.index.ReadOnly:
-		return errNoVectors(ix.site, op)
+		return noVectors(ix.site, op)
 	}
 	if used, usedDim, err := ix.Model(ctx); err == nil && used == model && usedDim == dim {
 		return nil
@@ -45,9 +45,9 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	})
 }
 
-// errNoVectors returns the error of a server without the extension.
-func errNoVectors(st *site, op string) error {
-	return &index.Error{Op: op, Path: st.place, Kind: ErrNoVectors,
+// noVectors returns the error of a server without the extension.
+func noVectors(st *site, op string) error {
+	return &index.Error{Op: op, Path: st.place, Kind: errNoVectors,
 		Hint: "install the extension vector there and say CREATE EXTENSION vector, or say embedding.provider: none"}
 }
 
@@ -79,7 +79,7 @@ func (ix *Index) MissingEmbeddings(ctx context.Context, model string) iter.Seq2[
 	const op = "list missing embeddings"
 	return index.MissingSteps(-1, func(after int64) ([]index.Missing, int64, error) {
 		if !ix.site.vectors {
-			return nil, after, errNoVectors(ix.site, op)
+			return nil, after, noVectors(ix.site, op)
 		}
 		step, last, err := missingAfter(ctx, ix.site, model, after)
 		return step, last, ix.site.explain(op, err)
@@ -91,13 +91,10 @@ func missingAfter(ctx context.Context, st *site, model string, after int64) (out
 	if err != nil {
 		return nil, after, err
 	}
-	rows, err := st.pool.Query(ctx, `SELECT c.row, c.hash, c.trail, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
+	rows, _ := st.pool.Query(ctx, `SELECT c.row, c.hash, c.trail, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
 		WHERE c.scope = ANY($1::integer[]) AND c.row>$2::bigint AND NOT EXISTS (
 			SELECT 1 FROM embeddings AS e WHERE e.hash=c.hash AND e.workspace=$3::text AND e.model=$4::text)
 		ORDER BY c.row LIMIT $5::integer`, ownScopes(v.space), after, st.opts.Workspace, model, missingStep)
-	if err != nil {
-		return nil, after, err
-	}
 	last = after
 	out, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (m index.Missing, err error) {
 		var hash, trail, body []byte
@@ -119,7 +116,7 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []inde
 	case ix.site.index.ReadOnly:
 		return ix.site.index.Writable(op, ix.site.place)
 	case !ix.site.vectors:
-		return errNoVectors(ix.site, op)
+		return noVectors(ix.site, op)
 	}
 	used, dim, err := ix.Model(ctx)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/service/internal/pgdsn"
 )
 
-// ErrNoVectors reports that the server has no pgvector, so that only words can be searched.
-var ErrNoVectors = errors.New("the server has no pgvector")
+// errNoVectors reports that the server has no pgvector, so that only words can be searched.
+var errNoVectors = errors.New("the server has no pgvector")
 
 // fault is an error of the server with the password removed from its message. Unwrap returns the
 // original error, for callers that test its type.

@@ -34,7 +34,8 @@ type site struct {
 	seen *view
 }
 
-// querier has the methods that pools, connections and transactions share.
+// querier has the methods that pools, connections and transactions share. Callers that collect the
+// rows of a Query need not check its error: the rows have it too.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
@@ -113,12 +114,12 @@ func (ix *Index) Close() error {
 	return nil
 }
 
-// read runs f, which must only read. If the connection is broken, read runs f once more: the
-// server may have been restarted since the connection was last used.
-func (st *site) read(ctx context.Context, f func() error) error {
-	err := f()
+// tryRead runs f, which must only read. If the connection is broken, it runs f once more: the server
+// may have been restarted since the connection was last used.
+func tryRead[T any](ctx context.Context, st *site, f func() (T, error)) (T, error) {
+	out, err := f()
 	if err == nil || !pgdsn.Lost(err) || ctx.Err() != nil {
-		return err
+		return out, err
 	}
 	st.pool.Reset()
 	return f()

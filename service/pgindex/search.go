@@ -52,8 +52,7 @@ func searchWords(ctx context.Context, st *site, v *view, q index.Query, out *ind
 	if q.K <= 0 || len(terms) == 0 || v.total == 0 {
 		return nil
 	}
-	var words []word
-	err = st.read(ctx, func() (err error) { words, err = countHolders(ctx, st, v, terms); return err })
+	words, err := tryRead(ctx, st, func() ([]word, error) { return countHolders(ctx, st, v, terms) })
 	if err != nil {
 		return err
 	}
@@ -84,11 +83,8 @@ func countHolders(ctx context.Context, st *site, v *view, terms []string) ([]wor
 	for i, t := range terms {
 		queries[i] = "'" + quoted.Replace(t) + "'"
 	}
-	rows, err := st.pool.Query(ctx, `SELECT (SELECT count(*) FROM chunks WHERE scope = ANY($1::integer[]) AND terms @@ t.query::tsquery)
+	rows, _ := st.pool.Query(ctx, `SELECT (SELECT count(*) FROM chunks WHERE scope = ANY($1::integer[]) AND terms @@ t.query::tsquery)
 		FROM unnest($2::text[]) WITH ORDINALITY AS t(query, place) ORDER BY place`, v.scopes, queries)
-	if err != nil {
-		return nil, err
-	}
 	held, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	for i, n := range held {
 		words[i] = word{queries[i], n}
@@ -184,16 +180,11 @@ func wantedHits(q index.Query, fetch func(limit int) ([]index.Hit, error)) ([]in
 }
 
 // readHits runs a statement that ends with hitQuery.
-func readHits(ctx context.Context, st *site, v *view, query string, args ...any) (hits []index.Hit, err error) {
-	err = st.read(ctx, func() error {
-		rows, err := st.pool.Query(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		hits, err = pgx.CollectRows(rows, v.hit)
-		return err
+func readHits(ctx context.Context, st *site, v *view, query string, args ...any) ([]index.Hit, error) {
+	return tryRead(ctx, st, func() ([]index.Hit, error) {
+		rows, _ := st.pool.Query(ctx, query, args...)
+		return pgx.CollectRows(rows, v.hit)
 	})
-	return hits, err
 }
 
 func (v *view) hit(row pgx.CollectableRow) (h index.Hit, err error) {

@@ -9,8 +9,7 @@ import (
 // Stats reads the figures of this agent's part of the index. FileBytes is 0, because all agents
 // share the server's files.
 func (ix *Index) Stats(ctx context.Context) (index.Stats, error) {
-	var s index.Stats
-	err := ix.site.read(ctx, func() (err error) { s, err = readStats(ctx, ix.site); return err })
+	s, err := tryRead(ctx, ix.site, func() (index.Stats, error) { return readStats(ctx, ix.site) })
 	return s, ix.site.explain("read statistics", err)
 }
 

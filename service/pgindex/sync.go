@@ -165,7 +165,7 @@ func (s *syncer) sync(ctx context.Context, source iter.Seq2[index.FileStat, erro
 // tells what a text was about.
 func (s *syncer) forget(ctx context.Context) error {
 	return s.change(ctx, func(tx pgx.Tx) error {
-		rows, _ := tx.Query(ctx, `SELECT id FROM spaces WHERE workspace=$1::text`, s.site.opts.Workspace) // CollectRows returns the error
+		rows, _ := tx.Query(ctx, `SELECT id FROM spaces WHERE workspace=$1::text`, s.site.opts.Workspace)
 		spaces, err := pgx.CollectRows(rows, pgx.RowTo[int32])
 		if err != nil {
 			return err
@@ -209,11 +209,8 @@ type fileRow struct {
 
 // knownFiles returns the rows of a space's files, by path.
 func knownFiles(ctx context.Context, db querier, space int32) ([]fileRow, error) {
-	rows, err := db.Query(ctx, `SELECT id, path, scope, size, mtime, hash, chunks, again, analysis FROM files
+	rows, _ := db.Query(ctx, `SELECT id, path, scope, size, mtime, hash, chunks, again, analysis FROM files
 		WHERE scope = ANY($1::integer[]) ORDER BY path`, ownScopes(space))
-	if err != nil {
-		return nil, err
-	}
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[fileRow])
 }
 
@@ -240,8 +237,7 @@ func (ix *Index) Lag(ctx context.Context, source iter.Seq2[index.FileStat, error
 	if err != nil {
 		return index.Lag{}, err
 	}
-	var known []fileRow
-	err = ix.site.read(ctx, func() (err error) { known, err = knownFiles(ctx, ix.site.pool, v.space); return err })
+	known, err := tryRead(ctx, ix.site, func() ([]fileRow, error) { return knownFiles(ctx, ix.site.pool, v.space) })
 	if err != nil {
 		return index.Lag{}, ix.site.explain(op, err)
 	}

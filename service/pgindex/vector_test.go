@@ -126,7 +126,7 @@ func TestNoVectors(t *testing.T) {
 	ix := open(t, freshSchema(t))
 	ix.site.vectors = false
 	fill(t, ix, notes, day)
-	if err := ix.UseModel(context.Background(), "m", 3); !errors.Is(err, ErrNoVectors) {
+	if err := ix.UseModel(context.Background(), "m", 3); !errors.Is(err, errNoVectors) {
 		t.Errorf("choose a model: %v", err)
 	}
 	if len(find(t, ix, "staging")) == 0 {

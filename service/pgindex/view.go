@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/index/analysis"
 )
@@ -20,10 +22,9 @@ type view struct {
 	// agents are the owners of the other spaces, by space.
 	agents map[int32]string
 	// model is the model whose vectors this agent uses, and dim is their length.
-	model      string
-	dim        int
-	generation int64
-	chunker    string
+	model   string
+	dim     int
+	chunker string
 	// langs holds the languages of the visible chunks, the most frequent first.
 	langs []string
 	// total is the number of visible chunks.
@@ -43,19 +44,18 @@ func ownScopes(space int32) []int32 { return []int32{privateScope(space), shared
 
 // look returns the view of the present state. If nothing has changed, it costs one small read.
 func (st *site) look(ctx context.Context) (*view, error) {
-	var v *view
-	err := st.read(ctx, func() (err error) {
-		if v, err = visibleScopes(ctx, st); err != nil {
-			return err
+	v, err := tryRead(ctx, st, func() (*view, error) {
+		v, err := visibleScopes(ctx, st)
+		if err != nil {
+			return nil, err
 		}
 		st.mu.Lock()
 		old := st.seen
 		st.mu.Unlock()
 		if old != nil && old.key == v.key {
-			v = old
-			return nil
+			return old, nil
 		}
-		return countView(ctx, st, v)
+		return v, countView(ctx, st, v)
 	})
 	if err != nil {
 		return nil, err
@@ -69,31 +69,26 @@ func (st *site) look(ctx context.Context) (*view, error) {
 // visibleScopes is the rule of visibility: an agent sees everything in its own space, and the
 // shared scopes of the workspace's other spaces.
 func visibleScopes(ctx context.Context, st *site) (*view, error) {
-	rows, err := st.pool.Query(ctx, `SELECT id, agent, generation, chunker, model, dim FROM spaces WHERE workspace=$1::text ORDER BY id`, st.opts.Workspace)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+	rows, _ := st.pool.Query(ctx, `SELECT id, agent, generation, chunker, model, dim FROM spaces WHERE workspace=$1::text ORDER BY id`, st.opts.Workspace)
 	v := &view{agents: map[int32]string{}}
-	for rows.Next() {
-		var s view
-		var agent string
-		if err := rows.Scan(&s.space, &agent, &s.generation, &s.chunker, &s.model, &s.dim); err != nil {
-			return nil, err
-		}
-		v.key += fmt.Sprintf("%d.%d ", s.space, s.generation)
+	var s view
+	var agent string
+	var generation int64
+	_, err := pgx.ForEachRow(rows, []any{&s.space, &agent, &generation, &s.chunker, &s.model, &s.dim}, func() error {
+		v.key += fmt.Sprintf("%d.%d ", s.space, generation)
 		if agent != st.opts.Agent {
 			v.agents[s.space] = agent
 			v.scopes = append(v.scopes, sharedScope(s.space))
-			continue
+			return nil
 		}
-		v.space, v.generation, v.chunker, v.model, v.dim = s.space, s.generation, s.chunker, s.model, s.dim
+		v.space, v.chunker, v.model, v.dim = s.space, s.chunker, s.model, s.dim
 		v.scopes = append(v.scopes, ownScopes(s.space)...)
+		return nil
+	})
+	if err == nil && len(v.scopes) == 0 {
+		err = index.Problem("open index", st.place, index.ErrMissing, nil)
 	}
-	if rows.Err() == nil && len(v.scopes) == 0 {
-		return nil, index.Problem("open index", st.place, index.ErrMissing, nil)
-	}
-	return v, rows.Err()
+	return v, err
 }
 
 // countView reads the figures of the visible scopes.
