@@ -67,7 +67,8 @@ func serveHouse(t *testing.T, h *house, change ...func(*Options, *serve.Options)
 	}
 	// Bodies get an hour: a test that stops in the middle of one must not fail on a busy machine.
 	// Calls that a test holds back must not keep the tenant's others from work.
-	o := Options{Tenants: true, Running: 64, bodyWait: time.Hour, turnWait: time.Hour, refusalWait: time.Nanosecond, Tokens: h.tokens, Logger: slog.New(slog.NewJSONHandler(h, nil)), Ready: func(context.Context) error { return nil }, PastSessions: true}
+	o := Options{Tenants: true, Running: 64, bounds: usual(), Tokens: h.tokens, Logger: slog.New(slog.NewJSONHandler(h, nil)), Ready: func(context.Context) error { return nil }, PastSessions: true}
+	o.bodyWait, o.turnWait, o.refusalWait = time.Hour, time.Hour, time.Nanosecond
 	so := serve.Options{Private: true}
 	for _, c := range change {
 		c(&o, &so)

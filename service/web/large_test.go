@@ -214,7 +214,7 @@ func TestIdleBodyEnds(t *testing.T) {
 // TestBodiesShareTheRoom: a body that there is no room for is told to wait, before anything was
 // done for it, and one that was granted comes through.
 func TestBodiesShareTheRoom(t *testing.T) {
-	h := newHouse(t, func(o *Options, _ *serve.Options) { o.Bytes = tenantShare * tokenShare << 20 })
+	h := newHouse(t, func(o *Options, _ *serve.Options) { o.bytes = tenantShare * tokenShare << 20 })
 	secret := h.token(token.Rights{Tenant: "a"})
 	text := `{"jsonrpc":"2.0","id":1,"method":"remember","params":{"session_key":"s","path":"memory/x.md","text":"the first"}}` + strings.Repeat(" ", 900_000)
 	second := `{"jsonrpc":"2.0","id":1,"method":"remember","params":{"session_key":"s","path":"memory/x.md","text":"the second"}}` + strings.Repeat(" ", 500_000)
@@ -292,7 +292,7 @@ func TestBodyBeforeTenant(t *testing.T) {
 // that never come or by many requests that stand open, others are answered, and the server is
 // ready for them.
 func TestOneTenantLeavesRoom(t *testing.T) {
-	h := newHouse(t, func(o *Options, _ *serve.Options) { o.Requests = 32 })
+	h := newHouse(t, func(o *Options, _ *serve.Options) { o.requests = 32 })
 	idle, other := h.token(token.Rights{Tenant: "a"}), h.token(token.Rights{Tenant: "b"})
 	h.raw(idle, fmt.Sprintf("Content-Length: %d", 60<<20))
 	waitFor(t, func() bool { return h.door.taken() == 60<<20 })
@@ -390,7 +390,7 @@ func TestLongText(t *testing.T) {
 
 // TestRefusedWaits: a client that is refused waits for its answer, as long as there is room to wait.
 func TestRefusedWaits(t *testing.T) {
-	h := newHouse(t, func(o *Options, _ *serve.Options) { o.Requests, o.refusalWait = 1, time.Hour })
+	h := newHouse(t, func(o *Options, _ *serve.Options) { o.requests, o.refusalWait = 1, time.Hour })
 	answered := make(chan *got, 2)
 	for range 2 {
 		nc := h.raw("mkt_nobody", "Content-Length: 0")

@@ -29,7 +29,7 @@ func (x *exchange) pay(of string, quota, n int64) *serve.Error {
 	if quota <= 0 || n <= 0 {
 		return nil
 	}
-	key, now := [2]string{x.token.Tenant, of}, x.d.o.Now()
+	key, now := [2]string{x.token.Tenant, of}, x.d.o.now()
 	took := time.Duration(n) * time.Minute / time.Duration(quota) // until this is refilled
 	used := max(0, x.d.refilled[key].Sub(now))
 	if over := used + min(took, time.Minute) - time.Minute; over > 0 {
@@ -43,7 +43,7 @@ func (x *exchange) pay(of string, quota, n int64) *serve.Error {
 
 // visit takes a session from the quota of sessions, unless it was taken in the last minute.
 func (x *exchange) visit(session string) *serve.Error {
-	d, key, now := x.d, [2]string{x.token.Tenant, session}, x.d.o.Now()
+	d, key, now := x.d, [2]string{x.token.Tenant, session}, x.d.o.now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.o.Quotas.Sessions <= 0 || now.Sub(d.named[key]) < time.Minute {

@@ -16,7 +16,7 @@ func quotaHouse(t *testing.T, q Quotas) (h *house, pass func(time.Duration)) {
 	var ahead atomic.Int64
 	began := time.Now()
 	h = newHouse(t, func(o *Options, _ *serve.Options) {
-		o.Quotas, o.Now = q, func() time.Time { return began.Add(time.Duration(ahead.Load())) }
+		o.Quotas, o.now = q, func() time.Time { return began.Add(time.Duration(ahead.Load())) }
 	})
 	return h, func(d time.Duration) { ahead.Add(int64(d)) }
 }

@@ -35,20 +35,9 @@ import (
 	"github.com/memkernel/memkernel/service/token"
 )
 
-// The default bounds of a door.
 const (
-	defaultRequests = 256
-	defaultBytes    = 512 << 20 // 512 MiB
-	// turnWait is how long a call waits for another call of its tenant to end. After that the
-	// waiting call may use the tenant's late turn, because a long call must not hold up all other
-	// calls.
-	turnWait = 5 * time.Second
-	// refusalWait is how long a refused client waits for its answer. A client that tries again at
-	// once would take the processors from other clients.
-	refusalWait = time.Second / 4
-	// A body may take bodyWait to arrive, plus the time that it takes at bodyRate bytes a second.
-	// writeWait is how long a client may take to read a piece of an answer.
-	bodyWait  = 10 * time.Second
+	// bodyRate is how many bytes of a body must arrive a second. writeWait is how long a client may
+	// take to read a piece of an answer.
 	bodyRate  = 16 << 10
 	writeWait = 30 * time.Second
 	// A tenant gets at most a tenantShare-th part of the room, and each of its tokens at most a
@@ -78,11 +67,6 @@ type Options struct {
 	Ready func(context.Context) error
 	// PastSessions reports that private sessions may find the conversations of other sessions.
 	PastSessions bool
-	// Requests bounds the requests at one time. The default is 256.
-	Requests int
-	// Bytes bounds the memory for the requests' bodies, and MaxBody one body. The defaults are
-	// 512 MiB and [serve.MaxMessage].
-	Bytes, MaxBody int64
 	// Running is how many calls of a tenant work at the same time, and how many bodies of a
 	// tenant are parsed at the same time. The other calls and bodies wait, but not for long. The
 	// default is half of the processors.
@@ -91,11 +75,30 @@ type Options struct {
 	Quotas Quotas
 	// Logger gets a line for every request, without content; nil discards it.
 	Logger *slog.Logger
-	// Now is the clock; nil is time.Now.
-	Now func() time.Time
-	// bodyWait, turnWait and refusalWait are the constants of these names. Tests set other
-	// values.
-	bodyWait, turnWait, refusalWait time.Duration
+	// bounds are the usual ones if they are nil. Tests set others.
+	*bounds
+}
+
+// bounds are the bounds of a door.
+type bounds struct {
+	requests int   // at one time
+	bytes    int64 // of the requests' bodies in memory
+	maxBody  int64 // bytes of one body
+	// A body may take bodyWait to arrive, plus the time that it takes at bodyRate.
+	bodyWait time.Duration
+	// turnWait is how long a call waits for another call of its tenant to end. After that the
+	// waiting call may use the tenant's late turn, because a long call must not hold up all other
+	// calls.
+	turnWait time.Duration
+	// refusalWait is how long a refused client waits for its answer. A client that tries again at
+	// once would take the processors from other clients.
+	refusalWait time.Duration
+	now         func() time.Time
+}
+
+// usual returns the bounds of a door that is no test's.
+func usual() *bounds {
+	return &bounds{256, 512 << 20, serve.MaxMessage, 10 * time.Second, 5 * time.Second, time.Second / 4, time.Now}
 }
 
 // Door answers requests. It is safe for concurrent use.
@@ -144,18 +147,10 @@ type taken struct {
 
 // New makes a door.
 func New(o Options) *Door {
-	o.Requests = cmp.Or(o.Requests, defaultRequests)
-	o.Bytes = cmp.Or(o.Bytes, defaultBytes)
-	o.MaxBody = cmp.Or(o.MaxBody, serve.MaxMessage)
+	o.bounds = cmp.Or(o.bounds, usual())
 	o.Running = cmp.Or(o.Running, max(1, runtime.GOMAXPROCS(0)/2))
-	o.bodyWait = cmp.Or(o.bodyWait, bodyWait)
-	o.turnWait = cmp.Or(o.turnWait, turnWait)
-	o.refusalWait = cmp.Or(o.refusalWait, refusalWait)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	d := &Door{o: o, rooms: map[string]taken{}, running: map[string]*turns{}, refusals: make(chan struct{}, o.Requests),
+	d := &Door{o: o, rooms: map[string]taken{}, running: map[string]*turns{}, refusals: make(chan struct{}, o.requests),
 		refilled: map[[2]string]time.Time{}, named: map[[2]string]time.Time{}, refused: rate.NewLimiter(refusedLog, 100)}
 	d.http = &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug)}
@@ -243,7 +238,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if routes[path] == nil {
 		named = "other"
 	}
-	x := &exchange{d: d, w: w, r: r, began: d.o.Now(), method: r.Method + " " + named}
+	x := &exchange{d: d, w: w, r: r, began: d.o.now(), method: r.Method + " " + named}
 	defer x.log()
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
@@ -339,7 +334,7 @@ func (d *Door) bearer(r *http.Request) (*token.Token, *serve.Error) {
 	if len(r.Header.Values("Authorization")) != 1 || !strings.EqualFold(scheme, "Bearer") {
 		return nil, serve.ErrToken("the request has no token", hint)
 	}
-	tok, err := d.o.Tokens.Find(secret, d.o.Now())
+	tok, err := d.o.Tokens.Find(secret, d.o.now())
 	switch {
 	case err == nil:
 		return tok, nil
@@ -371,7 +366,7 @@ func (d *Door) take(t *token.Token, requests int, bytes int64) bool {
 	defer d.mu.Unlock()
 	for who, part := range shares(t) {
 		has := d.rooms[who]
-		if has.open+requests > max(min(d.o.Requests, leastRequests), d.o.Requests/int(part)) || bytes > 0 && has.open > 1 && has.bytes+bytes > d.o.Bytes/part {
+		if has.open+requests > max(min(d.o.requests, leastRequests), d.o.requests/int(part)) || bytes > 0 && has.open > 1 && has.bytes+bytes > d.o.bytes/part {
 			return false
 		}
 	}
@@ -455,12 +450,12 @@ func (d *Door) othersCall(tenant string) bool {
 func (d *Door) full() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.rooms[""].open >= d.o.Requests || d.rooms[""].bytes >= d.o.Bytes
+	return d.rooms[""].open >= d.o.requests || d.rooms[""].bytes >= d.o.bytes
 }
 
 // rpc answers a request with a message.
 func rpc(x *exchange) *serve.Error {
-	m, err := x.body(x.d.o.MaxBody)
+	m, err := x.body(x.d.o.maxBody)
 	if err != nil {
 		return err
 	}
@@ -646,5 +641,5 @@ func (x *exchange) log() {
 		session = hex.EncodeToString(sum[:6])
 	}
 	x.d.o.Logger.Log(context.Background(), level, "call", "method", x.method, "calls", x.calls, "tenant", t.Tenant, "token", t.ID, "name", t.Note, "address", x.r.RemoteAddr, "session", session,
-		"status", x.status, "code", x.code, "ms", x.d.o.Now().Sub(x.began).Milliseconds(), "bytes_in", x.in, "bytes_out", x.out)
+		"status", x.status, "code", x.code, "ms", x.d.o.now().Sub(x.began).Milliseconds(), "bytes_in", x.in, "bytes_out", x.out)
 }

@@ -23,7 +23,7 @@ import (
 // TestStatuses: each refusal has its status, the protocol's error in its body, and nothing of
 // the kernel's is one.
 func TestStatuses(t *testing.T) {
-	h := newHouse(t, func(o *Options, _ *serve.Options) { o.MaxBody = 4096 })
+	h := newHouse(t, func(o *Options, _ *serve.Options) { o.maxBody = 4096 })
 	secret, reader := h.token(token.Rights{Tenant: "a"}), h.token(token.Rights{Tenant: "a", Access: token.Read})
 	none := h.token(token.Rights{})
 	kind := func(v string) func(*http.Request) { return func(r *http.Request) { r.Header.Set("Content-Type", v) } }
@@ -152,7 +152,7 @@ func (b *blocker) Refused(string)                                 {}
 // TestLoad: who asks for more than there is room for is told when to come again.
 func TestLoad(t *testing.T) {
 	b := newBlocker("status")
-	h := newHouse(t, func(o *Options, s *serve.Options) { o.Requests, s.InFlight, s.Watch = 3, 2, b })
+	h := newHouse(t, func(o *Options, s *serve.Options) { o.requests, s.InFlight, s.Watch = 3, 2, b })
 	one, two := h.token(token.Rights{Tenant: "a"}), h.token(token.Rights{Tenant: "a"})
 	var wg sync.WaitGroup
 	for range 2 {
