@@ -2,7 +2,6 @@ package pgindex
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -99,10 +98,7 @@ func schemaVersion(ctx context.Context, st *site, db querier) (int, error) {
 		return 0, err
 	}
 	var text string
-	err = db.QueryRow(ctx, `SELECT value FROM settings WHERE key='schema'`).Scan(&text)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, nil
-	}
+	err = db.QueryRow(ctx, `SELECT coalesce((SELECT value FROM settings WHERE key='schema'), '0')`).Scan(&text)
 	if err != nil {
 		return 0, err
 	}
