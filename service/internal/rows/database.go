@@ -14,9 +14,12 @@ import (
 // server.
 type database interface {
 	// Ask runs a statement as a transaction of its own, and calls row with each row of its answer.
-	Ask(ctx context.Context, s *statement, args []any, row func(scan func(into ...any) error) error) error
+	Ask(ctx context.Context, s *statement, args []any, row func(scanner) error) error
 	Close()
 }
+
+// scanner reads the columns of a row.
+type scanner = func(into ...any) error
 
 // statement is a statement that a store sends to a server. In its text, $S is the schema of the
 // tables.
@@ -31,7 +34,7 @@ type server struct {
 	schema string
 }
 
-func (s server) Ask(ctx context.Context, st *statement, args []any, row func(scan func(into ...any) error) error) error {
+func (s server) Ask(ctx context.Context, st *statement, args []any, row func(scanner) error) error {
 	rows, err := s.Query(ctx, strings.ReplaceAll(st.text, "$S", s.schema), args...)
 	if err != nil {
 		return err
@@ -51,27 +54,32 @@ var pauses = []time.Duration{0, 20 * time.Millisecond, 500 * time.Millisecond}
 // statementTimeout is how long a statement may take.
 const statementTimeout = 30 * time.Second
 
-// ask runs a statement, and again if its connection dies. Each attempt calls begin before its
-// rows. unsure reports that an answer was lost, so that the statement may have been done more than
-// once.
-func (c *core) ask(s *statement, at string, args []any, begin func(), row func(scan func(into ...any) error) error) (unsure bool, err error) {
+// ask runs a statement, and again if its connection dies, and returns the rows that read has read.
+// unsure reports that an answer was lost, so that the statement may have been done more than once.
+func ask[T any](c *core, s *statement, at string, args []any, read func(scan scanner, into *T) error) (rows []T, unsure bool, err error) {
 	for _, pause := range pauses {
 		time.Sleep(pause)
-		if begin != nil {
-			begin()
-		}
+		rows = nil
 		ctx, cancel := context.WithTimeout(context.Background(), statementTimeout)
-		err = c.db.Ask(ctx, s, append([]any{c.tenant}, args...), row)
+		err = c.db.Ask(ctx, s, append([]any{c.tenant}, args...), func(scan scanner) error {
+			rows = append(rows, *new(T))
+			return read(scan, &rows[len(rows)-1])
+		})
 		cancel()
-		unsure = unsure || err != nil && pgdsn.Lost(err)
-		if err == nil || !pgdsn.Lost(err) && !again(err) {
+		lost := err != nil && pgdsn.Lost(err)
+		unsure = unsure || lost
+		if err == nil || !lost && !again(err) {
 			break
 		}
 	}
-	return unsure, c.explain(s.name, c.where(at), err)
+	if err != nil {
+		return nil, unsure, c.explain(s.name, c.where(at), err)
+	}
+	return rows, unsure, nil
 }
 
-// one is ask for a statement whose answer is one row.
+// one is ask for a statement whose answer is one row, or none.
 func (c *core) one(s *statement, at string, args []any, into ...any) (unsure bool, err error) {
-	return c.ask(s, at, args, nil, func(scan func(...any) error) error { return scan(into...) })
+	_, unsure, err = ask(c, s, at, args, func(scan scanner, _ *struct{}) error { return scan(into...) })
+	return unsure, err
 }

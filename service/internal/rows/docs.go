@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -20,8 +19,6 @@ import (
 func (c *core) notThere(op, at string) error {
 	return &fs.PathError{Op: op, Path: c.where(at), Err: fs.ErrNotExist}
 }
-
-func isNotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // tries is how often a unit of [Store.within] is made anew while others write in its folder.
 const tries = 16
@@ -43,9 +40,12 @@ func (s *Store) within(folder string, seen bool, f func(s *Store, u *unit) error
 			return err
 		}
 		if err = f(&Store{core: s.core, folder: s.folder, unit: u}, u); err != nil {
-			_ = u.drop(err)
-		} else {
-			err = u.End()
+			at.mu.Lock()
+			_ = u.fail(err)
+			at.mu.Unlock()
+		}
+		if end := u.End(); err == nil {
+			err = end
 		}
 		if err == nil || !store.Overtaken(err) || try == tries {
 			return err
@@ -63,37 +63,25 @@ func (u *unit) collect(f func() error) error {
 	return f()
 }
 
-// drop ends a unit without its writes.
-func (u *unit) drop(why error) error {
-	u.f.mu.Lock()
-	u.fail(why)
-	u.f.mu.Unlock()
-	return u.End()
+// knows reports whether the unit knows all documents of the folder of a place. Like for all methods
+// on what a unit has collected, callers must hold the folder's mutex.
+func (u *unit) knows(p place) bool { return u.f.at == p.folder && p.folder != "" && u.failed == nil }
+
+// removes reports whether the unit removes a path.
+func (u *unit) removes(at string) bool {
+	return slices.ContainsFunc(u.gone, func(g put) bool { return g.covers(at) })
 }
 
-// collected returns the document of a place from an open unit. known is false if the server must be
+// has returns a document or a blob, nil for a missing one. known is false if the server must be
 // asked.
-func (s *Store) collected(p place) (d doc, there, known bool) {
-	u := s.writing(p)
-	if u == nil {
-		return d, false, false
-	}
-	defer u.f.mu.Unlock()
+func (u *unit) has(p place) (d *doc, known bool) {
 	if w, ok := u.puts[p.at]; ok {
-		return doc{size: int64(len(w.data)), data: some(w.data), written: w.written}, true, true
+		return &w.doc, true
 	}
-	if hash := p.blob(); hash != "" {
-		data, ok := u.blobs[hash]
-		return doc{size: int64(len(data)), data: some(data), written: time.Now()}, ok, ok
+	if d, ok := u.f.docs[p.name]; ok && u.knows(p) && !u.removes(p.at) {
+		return &d, true
 	}
-	if slices.ContainsFunc(u.gone, func(g place) bool { return g.covers(p.at) }) {
-		return d, false, true
-	}
-	if u.f.at != p.folder || p.folder == "" || p.name == "" || p.log() >= 0 || u.failed != nil {
-		return d, false, false
-	}
-	d, there = u.f.docs[p.name]
-	return d, there, true
+	return nil, u.knows(p) || u.removes(p.at)
 }
 
 // Get implements [store.Store]. The content of a log is its records as lines of JSON.
@@ -109,48 +97,47 @@ func (s *Store) Get(name string) ([]byte, error) {
 		}
 		return l.lines()
 	}
-	known, there, ok := s.collected(p)
-	if ok && there && known.data != nil {
-		return slices.Clone(known.data), nil
+	var d *doc
+	known := false
+	u := s.writing(p)
+	if u != nil {
+		d, known = u.has(p)
+		u.f.mu.Unlock()
 	}
-	if !ok || there {
-		var d doc
-		var found bool
-		d, found, err = s.get(p)
+	if d != nil && d.data != nil {
+		return slices.Clone(d.data), nil
+	}
+	if !known || d != nil {
+		now, err := s.get(p)
 		switch {
 		case err != nil:
 			return nil, err
-		case ok && (!found || d.mark != known.mark):
-			return nil, s.changed(p)
-		case found:
-			return d.data, nil
+		case d != nil && (now == nil || now.mark != d.mark): // somebody else has written it
+			return nil, u.collect(func() error { return u.fail(u.overtaken()) })
+		case now != nil:
+			return now.data, nil
 		}
 	}
-	if info, err := s.Stat(name); err != nil || info.Folder {
-		return nil, cmp.Or(err, fmt.Errorf("read %s: is a folder", s.where(p.at)))
+	l, err := s.look("read", name)
+	switch {
+	case err != nil:
+		return nil, err
+	case l.self != nil: // written since
+		return nil, s.notThere("read", p.at)
 	}
-	return nil, s.notThere("read", p.at)
+	return nil, fmt.Errorf("read %s: is a folder", s.where(p.at))
 }
 
-// get asks the server for a document or a blob.
-func (c *core) get(p place) (d doc, found bool, err error) {
-	_, err = c.ask(&get, p.at, []any{p.folder, p.name, p.blob()}, func() { found = false }, func(scan func(...any) error) error {
-		found = true
+// get asks the server for a document or a blob. It returns nil for a missing one.
+func (c *core) get(p place) (*doc, error) {
+	found, _, err := ask(c, &get, p.at, []any{p.folder, p.name, p.blob()}, func(scan scanner, d *doc) error {
 		return scan(&d.data, &d.rev, &d.written, &d.mark)
 	})
-	d.size = int64(len(d.data))
-	return d, found, err
-}
-
-// changed ends the unit of a folder in which somebody else has written a document.
-func (s *Store) changed(p place) error {
-	f := s.core.folder(p.folder)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.unit == nil {
-		return fmt.Errorf("read %s: %w", s.where(p.at), store.ErrOvertaken)
+	if err != nil || len(found) == 0 {
+		return nil, err
 	}
-	return f.unit.fail(f.unit.overtaken())
+	found[0].size = int64(len(found[0].data))
+	return &found[0], nil
 }
 
 // content is an open document.
@@ -172,9 +159,15 @@ func (s *Store) Open(name string) (store.Reader, error) {
 
 // listing is what a path is and has.
 type listing struct {
-	self          store.Info
-	there, folder bool
-	below         map[string]store.Info
+	self   *store.Info // of a document, log or blob
+	folder bool        // there is a folder, even if nothing is below it
+	below  map[string]store.Info
+}
+
+// named is the description of a name.
+type named struct {
+	name string
+	store.Info
 }
 
 // add adds the document, log or blob of a path to the listing of another path.
@@ -186,113 +179,131 @@ func (l *listing) add(of, at string, i store.Info) {
 	first, _, deeper := strings.Cut(rest, "/")
 	switch {
 	case at == of:
-		l.self, l.there = i, true
-	case below && deeper:
-		l.below[first] = store.Info{Folder: true}
+		l.self = &i
 	case below:
+		if deeper {
+			i = store.Info{Folder: true}
+		}
 		l.below[first] = i
 	}
 }
 
 // look describes a path, with what the open unit has collected.
-func (s *Store) look(p place) (l listing, err error) {
-	l = listing{folder: p.at == "", below: map[string]store.Info{}}
+func (s *Store) look(op, name string) (l listing, err error) {
+	p, err := s.at(name)
+	if err != nil {
+		return l, err
+	}
 	u := s.writing(p)
-	whole := u != nil && u.f.at == p.folder && p.folder != "" && u.failed == nil
-	if whole {
+	if u != nil && u.knows(p) {
+		l = listing{folder: p.name == "" && u.f.mark() != 0, below: map[string]store.Info{}}
 		for n, d := range u.f.docs {
-			if at := u.f.path(n); !slices.ContainsFunc(u.gone, func(g place) bool { return g.covers(at) }) {
-				l.add(p.at, at, store.Info{Size: d.size, Time: d.written})
+			if at := u.f.path(n); !u.removes(at) {
+				l.add(p.at, at, d.info())
 			}
 		}
-		l.folder = p.name == "" && u.f.mark() != 0
 	} else {
 		if u != nil {
 			u.f.mu.Unlock()
 		}
-		if p.at == projectJournal {
-			l, err = s.project(p)
-		} else {
-			l, err = s.asked(p)
-		}
-		if err != nil {
+		if l, err = s.asked(p); err != nil {
 			return l, err
 		}
 		u = s.writing(p)
 	}
-	if u == nil {
-		return l, nil
+	if u != nil {
+		u.overlay(p, &l)
+		u.f.mu.Unlock()
 	}
-	defer u.f.mu.Unlock()
-	for _, g := range u.gone {
-		if g.covers(p.at) {
-			l = listing{below: map[string]store.Info{}}
-		} else if path.Dir(g.at) == cmp.Or(p.at, ".") {
-			delete(l.below, path.Base(g.at))
-		}
+	if l.self == nil && !l.folder && len(l.below) == 0 {
+		err = s.notThere(op, p.at)
 	}
+	return l, err
+}
+
+// overlay changes the listing of a path to include what the unit has collected.
+func (u *unit) overlay(p place, l *listing) {
+	if u.removes(p.at) {
+		*l = listing{below: map[string]store.Info{}}
+	}
+	maps.DeleteFunc(l.below, func(name string, _ store.Info) bool { return u.removes(path.Join(p.at, name)) })
 	for at, w := range u.puts {
-		l.add(p.at, at, store.Info{Size: int64(len(w.data)), Time: w.written})
-	}
-	if hash := p.blob(); hash != "" && u.blobs[hash] != nil {
-		l.add(p.at, p.at, store.Info{Size: int64(len(u.blobs[hash])), Time: time.Now()})
+		l.add(p.at, at, w.info())
 	}
 	for i, name := range logs {
-		switch at := u.f.path(name + ".jsonl"); {
-		case u.f.at != p.folder || u.failed != nil:
-		case u.counts[i] > 0 && placeOf(at).log() == i:
-			l.add(p.at, at, store.Info{Size: u.sizes[i], Time: u.times[i]})
-		case at == p.at:
-			l.there = false
-		case path.Dir(at) == cmp.Or(p.at, "."):
-			delete(l.below, path.Base(at))
+		switch q := placeOf(u.f.path(name + ".jsonl")); {
+		case u.f.at != p.folder || u.failed != nil || q.log() != i:
+		case u.counts[i] > 0:
+			l.add(p.at, q.at, store.Info{Size: u.sizes[i], Time: u.times[i]})
+		case q.at == p.at:
+			l.self = nil
+		case path.Dir(q.at) == cmp.Or(p.at, "."):
+			delete(l.below, path.Base(q.at))
 		}
 	}
-	return l, nil
 }
 
 // asked asks the server what a path is and has.
 func (s *Store) asked(p place) (l listing, err error) {
+	if p.at == projectJournal { // if sessions are listed as well, one statement does both
+		s.found.mu.Lock()
+		defer s.found.mu.Unlock()
+		if !s.found.at.IsZero() {
+			err = s.find()
+			if i, there := s.found.logs[p.folder]; there {
+				l.self = &i
+			}
+			return l, err
+		}
+	}
 	lo, hi := "", "\U0010ffff"
 	if p.name != "" {
 		lo, hi = p.name+"/", p.name+"0"
 	}
-	_, err = s.ask(&list, p.at, []any{p.at, p.folder, p.name, p.log(), p.blob(), lo, hi}, func() { l = listing{folder: p.at == "", below: map[string]store.Info{}} }, func(scan func(...any) error) error {
-		var first string
-		var i store.Info
-		if err := scan(&first, &i.Folder, &i.Size, &i.Time); err != nil {
-			return err
-		}
+	rows, _, err := ask(s.core, &list, p.at, []any{p.at, p.folder, p.name, p.log(), p.blob(), lo, hi}, func(scan scanner, n *named) error {
+		return scan(&n.name, &n.Folder, &n.Size, &n.Time)
+	})
+	l = listing{folder: p.at == "", below: map[string]store.Info{}}
+	for _, r := range rows {
 		switch {
-		case first != "":
-			l.below[first] = i
-		case i.Folder:
+		case r.name != "":
+			l.below[r.name] = r.Info
+		case r.Folder:
 			l.folder = true
 		default:
-			l.self, l.there = i, true
+			l.self = &r.Info
 		}
-		return nil
-	})
+	}
 	return l, err
 }
 
 // Stat implements [store.Store].
 func (s *Store) Stat(name string) (store.Info, error) {
-	p, err := s.at(name)
+	l, err := s.look("stat", name)
+	if err != nil || l.self == nil {
+		return store.Info{Folder: err == nil}, err
+	}
+	return *l.self, nil
+}
+
+// List implements [store.Store].
+func (s *Store) List(name string) ([]store.Entry, error) {
+	l, err := s.look("list", name)
+	if err == nil && l.self != nil && len(l.below) == 0 {
+		err = fmt.Errorf("list %s: is no folder", s.Where(name))
+	}
 	if err != nil {
-		return store.Info{}, err
+		return nil, err
 	}
-	l, err := s.look(p)
-	switch {
-	case err != nil:
-	case l.there:
-		return l.self, nil
-	case l.folder || len(l.below) > 0:
-		return store.Info{Folder: true}, nil
-	default:
-		err = s.notThere("stat", p.at)
+	return entries(l.below), nil
+}
+
+func entries(in map[string]store.Info) (out []store.Entry) {
+	for _, n := range slices.Sorted(maps.Keys(in)) {
+		i := in[n]
+		out = append(out, store.Entry{Name: n, Folder: i.Folder, Info: func() (store.Info, error) { return i, nil }})
 	}
-	return store.Info{}, err
+	return out
 }
 
 // found are the journals of the project and of all sessions at a moment.
@@ -308,30 +319,15 @@ const projectJournal = "project/journal.jsonl"
 // find asks for the journals. Callers must hold found.mu.
 func (c *core) find() error {
 	at := time.Now()
-	var logs map[string]store.Info
-	_, err := c.ask(&journals, "sessions", nil, func() { logs = map[string]store.Info{} }, func(scan func(...any) error) error {
-		var folder string
-		var i store.Info
-		err := scan(&folder, &i.Size, &i.Time)
-		logs[folder] = i
+	rows, _, err := ask(c, &journals, "sessions", nil, func(scan scanner, n *named) error { return scan(&n.name, &n.Size, &n.Time) })
+	if err != nil {
 		return err
-	})
-	if err == nil {
-		c.found.at, c.found.logs = at, logs
 	}
-	return err
-}
-
-// project describes the project's journal. If sessions are listed as well, one statement does both.
-func (s *Store) project(p place) (l listing, err error) {
-	s.found.mu.Lock()
-	defer s.found.mu.Unlock()
-	if s.found.at.IsZero() {
-		return s.asked(p)
+	c.found.at, c.found.logs = at, map[string]store.Info{}
+	for _, r := range rows {
+		c.found.logs[r.name] = r.Info
 	}
-	err = s.find()
-	l.self, l.there = s.found.logs[p.folder]
-	return l, err
+	return nil
 }
 
 // Logs answers [store.Logs] for the journals of sessions.
@@ -347,37 +343,13 @@ func (s *Store) Logs(folder, name string, since time.Time) (in []store.Entry, ok
 			return nil, true, err
 		}
 	}
-	for _, at := range slices.Sorted(maps.Keys(s.found.logs)) {
-		if session, ok := strings.CutPrefix(at, p.at+"/"); ok {
-			i := s.found.logs[at]
-			in = append(in, store.Entry{Name: session, Info: func() (store.Info, error) { return i, nil }})
+	sessions := map[string]store.Info{}
+	for at, i := range s.found.logs {
+		if session, ok := strings.CutPrefix(at, "sessions/"); ok {
+			sessions[session] = i
 		}
 	}
-	return in, true, nil
-}
-
-// List implements [store.Store].
-func (s *Store) List(name string) ([]store.Entry, error) {
-	p, err := s.at(name)
-	if err != nil {
-		return nil, err
-	}
-	l, err := s.look(p)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(l.below) > 0:
-	case l.there:
-		return nil, fmt.Errorf("list %s: is no folder", s.where(p.at))
-	case !l.folder:
-		return nil, s.notThere("list", p.at)
-	}
-	var out []store.Entry
-	for _, n := range slices.Sorted(maps.Keys(l.below)) {
-		i := l.below[n]
-		out = append(out, store.Entry{Name: n, Folder: i.Folder, Info: func() (store.Info, error) { return i, nil }})
-	}
-	return out, nil
+	return entries(sessions), true, nil
 }
 
 // mostBytes bounds the documents of one statement, because a message of the protocol ends at 1
@@ -388,116 +360,96 @@ const mostBytes = 256 << 20
 // they are too large for that.
 func (s *Store) Put(how store.Durability, docs ...store.Doc) (st store.Stats, err error) {
 	begun, bytes := time.Now(), 0
-	var rest []put // which belong to no open unit
+	var puts []put
 	for _, d := range docs {
 		p, err := s.at(d.Name)
 		if err == nil && (p.name == "" || p.log() >= 0) {
 			err = fmt.Errorf("write %s: it is no document", s.where(p.at))
 		}
+		if bytes += len(d.Data); err == nil && bytes > mostBytes && len(puts) > 0 {
+			_, err = s.change(how, puts)
+			puts, bytes = nil, len(d.Data)
+		}
 		if err != nil {
 			return st, err
 		}
 		st.Files, st.Bytes = st.Files+1, st.Bytes+int64(len(d.Data))
-		w := put{p, slices.Clone(some(d.Data)), begun}
-		if u := s.writing(p); u != nil {
-			err = u.failed
-			u.put(w, how)
-			u.f.mu.Unlock()
-			if err != nil {
-				return st, err
-			}
-			continue
-		}
-		if bytes += len(d.Data); bytes > mostBytes && len(rest) > 0 {
-			if err := s.write(how, rest); err != nil {
-				return st, err
-			}
-			rest, bytes = nil, len(d.Data)
-		}
-		rest = append(rest, w)
+		puts = append(puts, put{p, doc{size: int64(len(d.Data)), data: slices.Clone(some(d.Data)), written: begun}})
 	}
-	if len(rest) > 0 {
-		err = s.write(how, rest)
-		if how != store.Unsynced {
-			st.Syncs, st.SyncTime = 1, time.Since(begun)
-		}
+	asked, err := s.change(how, puts)
+	if asked && how != store.Unsynced {
+		st.Syncs, st.SyncTime = 1, time.Since(begun)
 	}
 	return st, err
 }
 
-// write writes documents and blobs with a unit of their own.
-func (s *Store) write(how store.Durability, puts []put) error {
-	if err := s.renew(); err != nil {
-		return err
-	}
-	i := slices.IndexFunc(puts, func(p put) bool { return p.blob() == "" })
-	if i < 0 { // blobs need no unit: their contents never change
-		w := writes{blobs: map[string][]byte{}}
-		for _, p := range puts {
-			w.blobs[p.blob()] = p.data
+// change collects changes of documents and blobs in the units to which they belong, and makes the
+// others with a unit of their own. asked reports whether there were others.
+func (s *Store) change(how store.Durability, all []put) (asked bool, err error) {
+	var rest []put
+	for _, p := range all {
+		u := s.writing(p.place)
+		if u == nil {
+			rest = append(rest, p)
+			continue
 		}
-		_, _, err := s.commit("", -1, newMark(), true, &head{}, &w)
-		return err
+		if u.failed == nil {
+			u.change(how, p)
+		}
+		err := u.failed
+		u.f.mu.Unlock()
+		if err != nil {
+			return false, err
+		}
 	}
-	return s.within(puts[i].folder, true, func(_ *Store, u *unit) error {
-		return u.collect(func() error {
-			for _, p := range puts {
-				u.put(p, how)
-			}
-			return nil
-		})
+	if len(rest) == 0 {
+		return false, nil
+	}
+	if err := s.renew(); err != nil {
+		return true, err
+	}
+	i := slices.IndexFunc(rest, func(p put) bool { return p.blob() == "" })
+	if i < 0 { // the contents of blobs never change: no folder needs a mark
+		u := &unit{c: s.core, f: new(folder)}
+		u.reset()
+		u.change(how, rest...)
+		_, _, err := u.send(-1, newMark())
+		return true, err
+	}
+	return true, s.within(rest[i].folder, true, func(_ *Store, u *unit) error {
+		return u.collect(func() error { u.change(how, rest...); return nil })
 	})
 }
 
 // Remove implements [store.Store].
 func (s *Store) Remove(how store.Durability, names ...string) (st store.Stats, err error) {
-	var docs []place
+	var docs []put
 	var paths, hashes []string
 	for _, name := range names {
 		p, err := s.at(name)
-		if err != nil {
-			return st, err
-		}
 		switch log, hash := p.log(), p.blob(); {
+		case err != nil:
 		case p.at == "":
-			return st, fmt.Errorf("remove %s: a store keeps its root", s.where(""))
+			err = fmt.Errorf("remove %s: a store keeps its root", s.where(""))
 		case log >= 0:
 			err = s.within(p.folder, false, func(_ *Store, u *unit) error {
-				return u.collect(func() error { return u.restart(log, nil) })
+				return u.collect(func() error { _, err := u.add(log, nil, true); return err })
 			})
 		case hash != "":
 			hashes = append(hashes, hash)
 		case p.name == "" || slices.Contains(above, p.at) || path.Dir(p.at) == "blobs":
 			paths = append(paths, p.at)
 		default:
-			u := s.writing(p)
-			if u == nil {
-				docs = append(docs, p)
-				continue
-			}
-			if err = u.failed; err == nil {
-				u.remove(p, how)
-			}
-			u.f.mu.Unlock()
+			docs = append(docs, put{place: p})
 		}
 		if err != nil {
 			return st, err
 		}
 	}
-	if err := s.renew(); err != nil {
+	if _, err := s.change(how, docs); err != nil || len(paths)+len(hashes) == 0 {
 		return st, err
 	}
-	if len(docs) > 0 {
-		err = s.within(docs[0].folder, true, func(_ *Store, u *unit) error {
-			return u.collect(func() error {
-				for _, p := range docs {
-					u.remove(p, how)
-				}
-				return nil
-			})
-		})
-	}
-	if err != nil || len(paths)+len(hashes) == 0 {
+	if err := s.renew(); err != nil {
 		return st, err
 	}
 	where := slices.Concat(paths, hashes)[0]
@@ -520,19 +472,14 @@ func (c *core) forgetBelow(paths []string) {
 	all := slices.Collect(maps.Values(c.folders))
 	c.mu.Unlock()
 	for _, f := range all {
-		for _, at := range paths {
-			switch p := placeOf(at); {
-			case p.name == "" && p.covers(f.at), strings.HasPrefix(f.at, at+"/"):
-				f.mu.Lock()
-				f.head, f.docs, f.tail, f.known = head{}, map[string]doc{}, nil, false
-				f.renewed()
-				if f.unit != nil {
-					f.unit.reset()
-				}
-				f.mu.Unlock()
-			case p.folder == f.at:
-				c.forget(f.at)
+		if slices.ContainsFunc(paths, func(at string) bool { return place{at: at}.covers(f.at) }) {
+			f.mu.Lock()
+			f.head, f.docs, f.tail, f.known = head{}, map[string]doc{}, nil, false
+			f.renewed()
+			if f.unit != nil {
+				f.unit.reset()
 			}
+			f.mu.Unlock()
 		}
 	}
 }
@@ -598,9 +545,7 @@ func (u *unit) move(to place) error {
 	case target:
 		err = fmt.Errorf("move %s to %s: it is there already", u.c.where(from.at), u.c.where(to.at))
 	default:
-		u.f.mu.Lock()
-		defer u.f.mu.Unlock()
-		err = u.fail(u.overtaken())
+		err = u.collect(func() error { return u.fail(u.overtaken()) })
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/service/internal/pgdsn"
 )
 
-// The kinds of an [Error].
+// The kinds of a failure.
 var (
 	errUnreachable = errors.New("the database can't be reached")
 	errRefused     = errors.New("the database refuses")
@@ -21,33 +21,33 @@ var (
 	ErrSchema      = errors.New("the database does not fit this program")
 )
 
-// Error describes a failure of a database and how to fix it. No message holds the password.
-type Error struct {
-	// Op is the operation. Place is the database and the name of the operation.
-	Op, Place string
-	// Kind is one of the errors of this package.
-	Kind error
-	Hint string
-	Err  error
+// failure is a failure of a database and how to fix it. No message holds the password.
+type failure struct {
+	// op is the operation. place is the database and the name of the operation.
+	op, place string
+	// kind is one of the errors of this package.
+	kind error
+	hint string
+	err  error
 
 	password string
 }
 
-func (e *Error) Error() string {
-	s := e.Kind.Error() + ": " + pgdsn.Masked(e.Err.Error(), e.password) + "; " + e.Hint
-	if e.Op != "" {
-		s = e.Op + " " + e.Place + ": " + s
+func (e *failure) Error() string {
+	s := e.kind.Error() + ": " + pgdsn.Masked(e.err.Error(), e.password) + "; " + e.hint
+	if e.op != "" {
+		s = e.op + " " + e.place + ": " + s
 	}
 	return s
 }
 
 // Unwrap returns the kind and the cause.
-func (e *Error) Unwrap() []error {
-	out := []error{e.Kind, e.Err, store.ErrOutOfReach}
-	if e.Kind == ErrFull || e.Kind == errReadOnly {
+func (e *failure) Unwrap() []error {
+	out := []error{e.kind, e.err, store.ErrOutOfReach}
+	if e.kind == ErrFull || e.kind == errReadOnly {
 		out = append(out, store.ErrReadOnly)
 	}
-	if e.Kind == errUnreachable || e.Kind == errBusy {
+	if e.kind == errUnreachable || e.kind == errBusy {
 		out = append(out, store.ErrAgain)
 	}
 	return out
@@ -76,13 +76,12 @@ var codes = map[string]pgdsn.Fault{
 // explain wraps an error of the server or the connection with the operation and a hint how to fix
 // it.
 func (c *core) explain(op, place string, err error) error {
-	var done *Error
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	if errors.As(err, &done) {
-		if done.Op == "" {
-			done.Op, done.Place, done.password = op, place, c.password
+	if done, ok := errors.AsType[*failure](err); ok {
+		if done.op == "" {
+			done.op, done.place, done.password = op, place, c.password
 		}
 		return done
 	}
@@ -98,7 +97,7 @@ func (c *core) explain(op, place string, err error) error {
 	default:
 		f = pgdsn.Fault{Kind: errUnreachable, Hint: "see that the server runs and the DSN names it rightly"}
 	}
-	return &Error{Op: op, Place: place, Kind: f.Kind, Hint: f.Hint, Err: err, password: c.password}
+	return &failure{op, place, f.Kind, f.Hint, err, c.password}
 }
 
 // again reports whether the server undid a statement that may be run again without a change.

@@ -134,7 +134,7 @@ func (w *Workspace) PutAsAnother(name, text string) error {
 		return err
 	}
 	w.f.mu.Unlock()
-	return fileWriter{w}.change("put", name, false, func(*fileInfo, string) (string, edit, error) { return text, editWrite, nil })
+	return fileWriter{w}.change("put", name, false, func(fileInfo) (*doc, error) { return contents(text), nil })
 }
 
 // Schema is the schema of the tables.
@@ -151,6 +151,9 @@ func First(ctx context.Context, o Options) error {
 		CREATE TABLE versions(version int PRIMARY KEY, time timestamptz NOT NULL DEFAULT now()); INSERT INTO versions(version) VALUES(1);`+first).ReadAll()
 	return err
 }
+
+// Error is the error of a database.
+type Error = failure
 
 // The errors that the tests from outside the package tell apart.
 var (

@@ -85,6 +85,8 @@ type doc struct {
 	written         time.Time
 }
 
+func (d doc) info() store.Info { return store.Info{Size: d.size, Time: d.written} }
+
 // row is a record in its place.
 type row struct {
 	seq     int64
@@ -105,37 +107,39 @@ type changes struct {
 
 // read reads the news of a folder since the known state k.
 func (c *core) read(folder string, k *head, of []int, docs bool) (n changes, err error) {
-	_, err = c.ask(&news, folder, []any{folder, k.mark(), k.rev, k.seq, of, docs}, func() { n = changes{docs: map[string]doc{}} }, func(scan func(...any) error) error {
-		var what int
-		var name, kind, id string
-		var nums []int64
-		var data []byte
-		var body *string
-		var written *time.Time
-		var times []time.Time
-		if err := scan(&what, &name, &nums, &times, &kind, &id, &data, &body, &written); err != nil {
-			return err
-		}
-		switch what {
+	type part struct {
+		what           int
+		name, kind, id string
+		nums           []int64
+		data           []byte
+		body           *string
+		written        *time.Time
+		times          []time.Time
+	}
+	parts, _, err := ask(c, &news, folder, []any{folder, k.mark(), k.rev, k.seq, of, docs}, func(scan scanner, p *part) error {
+		return scan(&p.what, &p.name, &p.nums, &p.times, &p.kind, &p.id, &p.data, &p.body, &p.written)
+	})
+	n.docs = map[string]doc{}
+	for _, p := range parts {
+		switch nums := p.nums; p.what {
 		case 0:
-			n.head = head{rev: nums[0], seq: nums[1], turns: int(nums[2]), moving: name}
+			n.head = head{rev: nums[0], seq: nums[1], turns: int(nums[2]), moving: p.name, trail: nums[5+2*len(logs):]}
 			n.there, n.same, n.some = true, nums[3] == 1, nums[4] == 1
+			copy(n.sizes[:], nums[5+len(logs):])
+			copy(n.times[:], p.times)
 			for i := range logs {
-				n.counts[i], n.sizes[i] = int(nums[5+i]), nums[5+len(logs)+i]
-				n.times[i] = times[i]
+				n.counts[i] = int(nums[5+i])
 			}
-			n.trail = nums[5+2*len(logs):]
 		case 1:
-			n.docs[name] = doc{rev: nums[0], size: nums[1], mark: nums[2], data: data, written: *written}
+			n.docs[p.name] = doc{rev: nums[0], size: nums[1], mark: nums[2], data: p.data, written: *p.written}
 		default:
-			r := row{seq: nums[0], turn: int(nums[1]), n: int(nums[2]), log: int(nums[3]), rec: store.Record{Op: kind, ID: id, Time: at(nums[5], int(nums[4]))}}
-			if body != nil {
-				r.rec.Body = []byte(*body)
+			r := row{seq: nums[0], turn: int(nums[1]), n: int(nums[2]), log: int(nums[3]), rec: store.Record{Op: p.kind, ID: p.id, Time: at(nums[5], int(nums[4]))}}
+			if p.body != nil {
+				r.rec.Body = []byte(*p.body)
 			}
 			n.recs = append(n.recs, r)
 		}
-		return nil
-	})
+	}
 	slices.SortFunc(n.recs, func(a, b row) int { return cmp.Compare(a.seq, b.seq) })
 	if err == nil {
 		err = c.verify(folder, slices.Contains(of, 0), n.trail)

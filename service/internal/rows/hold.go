@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
@@ -21,7 +22,7 @@ type holds struct {
 	// blobs alone. read names the folders whose journal was read since.
 	newest map[string]int64
 	read   map[string]bool
-	n      int
+	n      atomic.Int64
 	stop   chan struct{}  // nil while there is none to renew
 	runs   sync.WaitGroup // of the goroutine that renews
 }
@@ -33,10 +34,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 		return nil, err
 	}
 	h := &s.holds
-	h.mu.Lock()
-	h.n++
-	holder := fmt.Sprintf("%s %d", s.holder, h.n)
-	h.mu.Unlock()
+	holder := fmt.Sprintf("%s %d", s.holder, h.n.Add(1))
 	var ok bool
 	var other string
 	var newest map[string]int64
@@ -78,12 +76,9 @@ func (c *core) letGo(holder string) {
 	}
 	h.mu.Unlock()
 	if held {
-		_, _ = c.ask(&release, name, []any{name, holder}, nil, nothing)
+		_, _ = c.one(&release, name, []any{name, holder})
 	}
 }
-
-// nothing reads the answer of a statement that has none.
-func nothing(func(...any) error) error { return nil }
 
 // verify returns an error if the server that answered for a folder lacks what the folder had when
 // this process took the lock of blobs alone. An old primary may live on after a standby took over,

@@ -3,7 +3,9 @@ package rows
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"slices"
 
@@ -100,16 +102,15 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 	if !l.fits() {
 		return nil, 0, l.wasReplaced()
 	}
-	written, n, kept := l.f.tail, 0, 0
+	mine := func(rows []row) []row {
+		return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.log != l.i || r.seq <= seq })
+	}
+	out = mine(l.f.tail)
+	n := len(out)
 	if seq == l.seq {
-		n = l.n
+		n += l.n
 	}
-	for _, r := range written {
-		if r.log == l.i && r.seq > seq {
-			kept++
-		}
-	}
-	if n+kept < l.f.counts[l.i] { // the log has more records after the place
+	if n < l.f.counts[l.i] { // the log has more records after the place
 		k := l.f.head
 		k.seq = seq
 		now, err := l.s.read(l.f.at, &k, []int{l.i}, false)
@@ -119,19 +120,12 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 		if err != nil {
 			return nil, 0, u.fail(err)
 		}
-		written = now.recs
+		out = now.recs
 	}
 	if slices.Contains(u.replaced, l.i) {
-		written = nil
+		out = nil
 	}
-	for _, rows := range [...][]row{written, u.recs} {
-		for _, r := range rows {
-			if r.log == l.i && r.seq > seq {
-				out = append(out, r)
-			}
-		}
-	}
-	return out, u.counts[l.i], nil
+	return append(out, mine(u.recs)...), u.counts[l.i], nil
 }
 
 // advance moves the place to the end of a record.
@@ -139,23 +133,37 @@ func (l *log) advance(r row) { l.seq, l.n, l.size = r.seq, r.n, l.size+int64(len
 
 // Read implements [store.Log].
 func (l *log) Read(each func(store.Record) error) error {
+	return l.pass(func(r store.Record, n, _ int) error {
+		if err := each(r); err != nil {
+			return fmt.Errorf("%s, record %d: %w", l.s.where(l.place.at), n, err)
+		}
+		return nil
+	}, func(missing string) error { return l.error(missing, false) })
+}
+
+// pass calls each with the records after the place, their numbers and the number of the last, and
+// moves the place after each of them. It calls lost before it goes on after missing ones.
+func (l *log) pass(each func(r store.Record, n, last int) error, lost func(missing string) error) error {
 	rows, count, err := l.behind(l.seq)
 	if err != nil {
 		return err
 	}
-	for _, r := range rows {
-		if r.n != l.n+1 {
-			return l.error(fmt.Sprintf("the records %d to %d are missing", l.n+1, r.n-1), false)
+	missing := func(to int) error {
+		if l.n >= to {
+			return nil
 		}
-		if err := each(r.rec); err != nil {
-			return fmt.Errorf("%s, record %d: %w", l.s.where(l.place.at), r.n, err)
+		return lost(fmt.Sprintf("the records %d to %d are missing", l.n+1, to))
+	}
+	for _, r := range rows {
+		if err := missing(r.n - 1); err != nil {
+			return err
+		}
+		if err := each(r.rec, r.n, count); err != nil {
+			return err
 		}
 		l.advance(r)
 	}
-	if l.n != count {
-		return l.error(fmt.Sprintf("the records %d to %d are missing", l.n+1, count), false)
-	}
-	return nil
+	return missing(count)
 }
 
 // Records implements [store.Log].
@@ -187,7 +195,7 @@ func (l *log) write(f func(u *unit) error) error {
 	case l.readOnly:
 		return fmt.Errorf("%s is open for reading only", l.s.where(l.place.at))
 	case u == nil:
-		return fmt.Errorf("write %s: %w", l.s.where(l.place.at), errNoUnit)
+		return fmt.Errorf("write %s: only a unit of work may write to a log", l.s.where(l.place.at))
 	case u.failed != nil:
 		return u.failed
 	case !l.fits(), u.counts[l.i] != l.n:
@@ -199,11 +207,11 @@ func (l *log) write(f func(u *unit) error) error {
 // Append implements [store.Log].
 func (l *log) Append(sync bool, recs ...store.Record) (st store.Stats, err error) {
 	return st, l.write(func(u *unit) error {
-		rows, h, err := numbered(l.i, recs, u.head, false)
+		rows, err := u.add(l.i, recs, false)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		u.head, u.recs, u.synced, u.appended[l] = h, append(u.recs, rows...), u.synced || sync, true
+		u.synced, u.appended[l] = u.synced || sync, true
 		st.Files = 1
 		for _, r := range rows {
 			st.Bytes += int64(len(r.rec.Body))
@@ -238,14 +246,13 @@ func (l *log) Replace(recs iter.Seq2[store.Record, error]) error {
 		all = append(all, r)
 	}
 	return l.write(func(u *unit) error {
-		if err := u.restart(l.i, all); err != nil {
+		rows, err := u.add(l.i, all, true)
+		if err != nil {
 			return err
 		}
 		l.gen, l.n, l.size, u.appended[l] = l.f.gen[l.i], 0, 0, true
-		for _, r := range u.recs {
-			if r.log == l.i {
-				l.advance(r)
-			}
+		for _, r := range rows {
+			l.advance(r)
 		}
 		return nil
 	})
@@ -265,23 +272,18 @@ func (s *Store) Salvage(name string, tell func(unit string, done, all int)) (sou
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, count, err := l.behind(0)
+	err = l.pass(func(r store.Record, _, last int) error {
+		tell("record", len(sound), last)
+		sound = append(sound, r)
+		return nil
+	}, func(missing string) error {
+		lost = append(lost, store.Lost{Line: l.n + 1, Offset: l.size, Reason: missing})
+		return nil
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	lose := func(from, to int) {
-		if from <= to {
-			lost = append(lost, store.Lost{Line: from, Offset: l.size, Reason: fmt.Sprintf("the records %d to %d are missing", from, to)})
-		}
-	}
-	for i, r := range rows {
-		tell("record", i, len(rows))
-		lose(l.n+1, r.n-1)
-		l.advance(r)
-		sound = append(sound, r.rec)
-	}
-	tell("record", len(rows), len(rows))
-	lose(l.n+1, count)
+	tell("record", len(sound), len(sound))
 	return sound, lost, nil
 }
 
@@ -291,10 +293,10 @@ func (s *Store) Reset(name string, recs []store.Record) (aside []string, err err
 	if err != nil {
 		return nil, err
 	}
-	return aside, s.within(l.f.at, false, func(s *Store, u *unit) error {
+	err = s.within(l.f.at, false, func(s *Store, u *unit) error {
 		aside = nil
 		old, err := s.Get(name)
-		if err != nil && !isNotThere(err) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if old != nil {
@@ -307,8 +309,9 @@ func (s *Store) Reset(name string, recs []store.Record) (aside []string, err err
 			}
 			aside = []string{s.Where(to)}
 		}
-		return u.collect(func() error { return u.restart(l.i, recs) })
+		return u.collect(func() error { _, err := u.add(l.i, recs, true); return err })
 	})
+	return aside, err
 }
 
 // lines returns the records of the log as lines, as a file would have them.

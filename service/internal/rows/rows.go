@@ -32,10 +32,10 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -65,18 +65,14 @@ type Options struct {
 	Schema string
 	// Lease is how long a lock outlives a holder that was killed; default 15 s.
 	Lease time.Duration
-	// MaxConns bounds the connections; default 8.
-	MaxConns int
 	// Tracer gets every statement; nil traces none.
 	Tracer pgx.QueryTracer
 }
 
 const (
-	defaultSchema   = "memkernel"
-	defaultLease    = 15 * time.Second
-	defaultMaxConns = 8
-	connectTimeout  = 5 * time.Second
-	tenantIdle      = 30 * time.Second // how long a connection of a tenant is kept unused
+	defaultLease   = 15 * time.Second
+	maxConns       = 8 // connections of a store
+	connectTimeout = 5 * time.Second
 )
 
 var (
@@ -85,14 +81,9 @@ var (
 )
 
 func (o *Options) check() error {
-	if o.Schema == "" {
-		o.Schema = defaultSchema
-	}
+	o.Schema = cmp.Or(o.Schema, "memkernel")
 	if o.Lease <= 0 {
 		o.Lease = defaultLease
-	}
-	if o.MaxConns <= 0 {
-		o.MaxConns = defaultMaxConns
 	}
 	switch {
 	case !schemaName.MatchString(o.Schema):
@@ -132,19 +123,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
-	if err != nil {
-		return nil, c.explain("open", c.place, err)
-	}
-	c.db = server{pool, o.Schema}
-	if err = migrate(ctx, pool, o.Schema); err == nil {
-		c.tenant, err = findTenant(ctx, pool, o)
-	}
-	if err != nil {
-		pool.Close()
-		return nil, c.explain("open", c.place, err)
-	}
-	return &Store{core: c}, nil
+	return c.open(ctx, cfg, o.Schema, func(pool *pgxpool.Pool) error { return c.enter(ctx, pool, o) })
 }
 
 // prepare makes a store from options, and the configuration of its connections.
@@ -161,16 +140,27 @@ func prepare(o *Options) (*core, *pgxpool.Config, error) {
 	if err != nil {
 		host = "a machine without a name"
 	}
-	var id [6]byte
-	_, _ = rand.Read(id[:]) // which never fails
-	c := newCore(pgdsn.Place(o.DSN)+"#"+o.Root, fmt.Sprintf("process %d on %s (%s)", os.Getpid(), host, hex.EncodeToString(id[:])), o.Lease)
+	c := newCore(pgdsn.Place(o.DSN)+"#"+o.Root, fmt.Sprintf("process %d on %s (%x)", os.Getpid(), host, newMark()), o.Lease)
 	c.password = cfg.ConnConfig.Password
-	cfg.MaxConns = int32(o.MaxConns)
+	cfg.MaxConns = maxConns
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
 	cfg.ConnConfig.Tracer = o.Tracer
 	// A pooler may run each statement on another connection, which has no prepared statements.
 	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	return c, cfg, nil
+}
+
+// open makes the store's connections. It closes them if check returns an error.
+func (c *core) open(ctx context.Context, cfg *pgxpool.Config, schema string, check func(*pgxpool.Pool) error) (*Store, error) {
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err == nil {
+		if err = check(pool); err == nil {
+			c.db = server{pool, schema}
+			return &Store{core: c}, nil
+		}
+		pool.Close()
+	}
+	return nil, c.explain("open", c.place, err)
 }
 
 func newCore(place, holder string, lease time.Duration) *core {
@@ -179,28 +169,30 @@ func newCore(place, holder string, lease time.Duration) *core {
 	return c
 }
 
-// findTenant finds a tenant, and creates a missing one.
-func findTenant(ctx context.Context, pool *pgxpool.Pool, o Options) (id int64, err error) {
+// enter brings the tables to this program's version and finds the tenant, or creates it.
+func (c *core) enter(ctx context.Context, pool *pgxpool.Pool, o Options) error {
+	if err := migrate(ctx, pool, o.Schema); err != nil {
+		return err
+	}
 	in := func(q string) string { return strings.ReplaceAll(q, "$S", o.Schema) }
-	err = pool.QueryRow(ctx, in(`SELECT id FROM $S.tenants WHERE name=$1::text`), o.Root).Scan(&id)
+	err := pool.QueryRow(ctx, in(`SELECT id FROM $S.tenants WHERE name=$1::text`), o.Root).Scan(&c.tenant)
 	if !errors.Is(err, pgx.ErrNoRows) {
-		return id, err
+		return err
 	}
 	var owner string
 	var bound bool
 	if err := pool.QueryRow(ctx, in(`SELECT row_security_active(oid), relowner::regrole::text FROM pg_class WHERE oid='$S.tenants'::regclass`)).Scan(&bound, &owner); err != nil {
-		return 0, err
+		return err
 	}
 	if bound {
-		return 0, &Error{Kind: errRefused, Hint: "the tables are " + owner + "'s: name that user in the DSN, or make this one a member of it (GRANT " + owner + " TO me)",
-			Err: errors.New("row-level security hides all rows from this user")}
+		return &failure{kind: errRefused, hint: "the tables are " + owner + "'s: name that user in the DSN, or make this one a member of it (GRANT " + owner + " TO me)",
+			err: errors.New("row-level security hides all rows from this user")}
 	}
 	// The row of the lock of blobs is there before the first blob, so that a writer of blobs can
 	// always hold on to it.
-	err = pool.QueryRow(ctx, in(`WITH t AS (INSERT INTO $S.tenants(name) VALUES($1::text) ON CONFLICT(name) DO UPDATE SET name=excluded.name RETURNING id),
+	return pool.QueryRow(ctx, in(`WITH t AS (INSERT INTO $S.tenants(name) VALUES($1::text) ON CONFLICT(name) DO UPDATE SET name=excluded.name RETURNING id),
 		h AS (INSERT INTO $S.holds(tenant, name, alone, holders) SELECT id, '`+store.BlobsLock+`', false, '{}' FROM t ON CONFLICT DO NOTHING)
-		SELECT id FROM t`), o.Root).Scan(&id)
-	return id, err
+		SELECT id FROM t`), o.Root).Scan(&c.tenant)
 }
 
 // Close releases the locks and closes the connections.

@@ -28,29 +28,12 @@ const schemaLock = 0x6d6b7277
 // server_version_num.
 const leastServer = 150000
 
-// migrate brings the tables to this program's version, in one transaction. If the tables have
-// that version already, migrate makes one query.
+// migrate runs the missing steps to this program's tables, in one transaction.
 func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
-	var server int
-	var there bool
-	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, to_regclass($1::text) IS NOT NULL`, schema+".versions").Scan(&server, &there)
-	if err != nil {
+	n, err := schemaVersion(ctx, pool, schema)
+	if err != nil || n == len(migrations) {
 		return err
 	}
-	if server < leastServer {
-		return &Error{Kind: ErrSchema, Hint: "name a server of PostgreSQL 15 or newer", Err: fmt.Errorf("the server is of version %d.%d", server/10000, server%10000)}
-	}
-	if there {
-		n, err := schemaVersion(ctx, pool, schema)
-		if err != nil || n == len(migrations) {
-			return err
-		}
-	}
-	return bringUp(ctx, pool, schema)
-}
-
-// bringUp runs the missing migrations, in one transaction.
-func bringUp(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1::bigint)`, int64(schemaLock)); err != nil {
 			return err
@@ -62,18 +45,13 @@ func bringUp(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 			}
 		}
 		n, err := schemaVersion(ctx, tx, schema)
-		if err != nil || n == len(migrations) {
-			return err
-		}
-		for v := n; v < len(migrations); v++ {
-			if _, err := tx.Conn().PgConn().Exec(ctx, strings.ReplaceAll(migrations[v], "$S", schema)).ReadAll(); err != nil {
-				return fmt.Errorf("schema version %d: %w", v+1, err)
+		for ; err == nil && n < len(migrations); n++ {
+			if _, err := tx.Conn().PgConn().Exec(ctx, strings.ReplaceAll(migrations[n], "$S", schema)).ReadAll(); err != nil {
+				return fmt.Errorf("schema version %d: %w", n+1, err)
 			}
-			if _, err := tx.Exec(ctx, `INSERT INTO versions(version) VALUES($1::int)`, v+1); err != nil {
-				return err
-			}
+			_, err = tx.Exec(ctx, `INSERT INTO versions(version) VALUES($1::int)`, n+1)
 		}
-		return nil
+		return err
 	})
 }
 
@@ -81,11 +59,21 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
+// schemaVersion returns the version of the tables, 0 if there are none.
 func schemaVersion(ctx context.Context, db querier, schema string) (n int, err error) {
+	var server int
+	var there bool
+	err = db.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, to_regclass($1::text) IS NOT NULL`, schema+".versions").Scan(&server, &there)
+	if err == nil && server < leastServer {
+		err = &failure{kind: ErrSchema, hint: "name a server of PostgreSQL 15 or newer", err: fmt.Errorf("the server is of version %d.%d", server/10000, server%10000)}
+	}
+	if err != nil || !there {
+		return 0, err
+	}
 	err = db.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM `+schema+`.versions`).Scan(&n)
 	if err == nil && n > len(migrations) {
-		err = &Error{Kind: ErrSchema, Hint: "upgrade memkernel on this machine, or name another database",
-			Err: fmt.Errorf("the tables are of version %d, and this program knows %d", n, len(migrations))}
+		err = &failure{kind: ErrSchema, hint: "upgrade memkernel on this machine, or name another database",
+			err: fmt.Errorf("the tables are of version %d, and this program knows %d", n, len(migrations))}
 	}
 	return n, err
 }

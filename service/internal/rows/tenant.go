@@ -11,14 +11,20 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// tenantConns bounds the connections of one tenant, because a server may have many tenants.
-const tenantConns = 3
+const (
+	// tenantConns bounds the connections of one tenant, because a server may have many tenants.
+	tenantConns = 3
+	// tenantIdle is how long a connection of a tenant is kept unused. Another machine may need it
+	// more.
+	tenantIdle = 30 * time.Second
+)
 
 // tenantLock keeps two machines from making the same roles at once: "mktn" as the key of an
 // advisory lock.
@@ -33,65 +39,41 @@ var errTenants = errors.New("tenants would not be kept apart")
 // and owns the tables. That user must not be a superuser, and needs the right to create roles
 // only until every tenant has a role.
 func OpenTenant(ctx context.Context, o Options) (*Store, error) {
-	if o.MaxConns <= 0 {
-		o.MaxConns = tenantConns
-	}
 	c, cfg, err := prepare(&o)
 	if err != nil {
 		return nil, err
 	}
-	t, err := c.asTenant(ctx, o, cfg)
+	own := cfg.Copy()
+	own.MaxConns = 1
+	var t tenant
+	owners, err := c.open(ctx, own, o.Schema, func(pool *pgxpool.Pool) error {
+		if err := bindable(ctx, pool); err != nil {
+			return err
+		}
+		if err := c.enter(ctx, pool, o); err != nil {
+			return err
+		}
+		return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1::bigint)`, int64(tenantLock)); err != nil {
+				return err
+			}
+			if err := grant(ctx, tx, o.Schema, &t); err != nil {
+				return err
+			}
+			return c.giveRole(ctx, tx, o.Schema, &t, c.password)
+		})
+	})
 	if err != nil {
-		return nil, c.explain("open", c.place, err)
+		return nil, err
 	}
+	owners.db.Close()
 	cfg.ConnConfig.User, cfg.ConnConfig.Password, c.password = t.role, t.secret, t.secret
-	// Idle connections are closed, because another machine may need them more.
-	cfg.MinConns, cfg.MaxConnIdleTime = 0, tenantIdle
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
-	if err != nil {
-		return nil, c.explain("open", c.place, err)
-	}
-	c.db = server{pool, o.Schema}
-	if err = bound(ctx, pool, o.Schema, t); err != nil {
-		pool.Close()
-		return nil, c.explain("open", c.place, err)
-	}
-	return &Store{core: c}, nil
+	cfg.MaxConns, cfg.MinConns, cfg.MaxConnIdleTime = tenantConns, 0, tenantIdle
+	return c.open(ctx, cfg, o.Schema, func(pool *pgxpool.Pool) error { return bound(ctx, pool, o.Schema, t) })
 }
 
 // tenant is a role for a tenant.
 type tenant struct{ role, secret, group string }
-
-// asTenant creates or migrates the tables, finds the tenant and creates its role, as the DSN's
-// user.
-func (c *core) asTenant(ctx context.Context, o Options, cfg *pgxpool.Config) (t tenant, err error) {
-	own := cfg.Copy()
-	own.MaxConns = 1
-	pool, err := pgxpool.NewWithConfig(ctx, own)
-	if err != nil {
-		return t, err
-	}
-	defer pool.Close()
-	if err := bindable(ctx, pool); err != nil {
-		return t, err
-	}
-	if err := migrate(ctx, pool, o.Schema); err != nil {
-		return t, err
-	}
-	if c.tenant, err = findTenant(ctx, pool, o); err != nil {
-		return t, err
-	}
-	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1::bigint)`, int64(tenantLock)); err != nil {
-			return err
-		}
-		if err := grant(ctx, tx, o.Schema, &t); err != nil {
-			return err
-		}
-		return c.giveRole(ctx, tx, o.Schema, &t, cfg.ConnConfig.Password)
-	})
-	return t, err
-}
 
 // Bound returns an error if the user of the DSN is not bound by policies. Such a user must not
 // serve tenants, and must not create the tables, because it would own them.
@@ -100,12 +82,11 @@ func Bound(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
-	if err != nil {
-		return c.explain("open", c.place, err)
+	s, err := c.open(ctx, cfg, o.Schema, func(pool *pgxpool.Pool) error { return bindable(ctx, pool) })
+	if err == nil {
+		s.db.Close()
 	}
-	defer pool.Close()
-	return c.explain("open", c.place, bindable(ctx, pool))
+	return err
 }
 
 // bindable returns an error if the user of the connections is not bound by policies.
@@ -120,8 +101,8 @@ func bindable(ctx context.Context, pool *pgxpool.Pool) error {
 	if super {
 		what = "is a superuser"
 	}
-	return &Error{Kind: errTenants, Hint: "name another user in the DSN, who owns the tables and may make roles (CREATE ROLE me LOGIN CREATEROLE)",
-		Err: fmt.Errorf("the user %s %s, whom row-level security does not bind", user, what)}
+	return &failure{kind: errTenants, hint: "name another user in the DSN, who owns the tables and may make roles (CREATE ROLE me LOGIN CREATEROLE)",
+		err: fmt.Errorf("the user %s %s, whom row-level security does not bind", user, what)}
 }
 
 // owned lists the tables of the schema whose rows belong to a tenant.
@@ -167,9 +148,9 @@ func grant(ctx context.Context, tx pgx.Tx, schema string, t *tenant) error {
 // password, a random password is kept in the tables.
 func (c *core) giveRole(ctx context.Context, tx pgx.Tx, schema string, t *tenant, owners string) error {
 	var kept string
-	var member bool
-	err := tx.QueryRow(ctx, `SELECT coalesce(role, ''), coalesce(secret, ''), EXISTS(SELECT FROM pg_auth_members AS m JOIN pg_roles AS r ON r.oid=m.member WHERE r.rolname=role AND m.roleid=$2::text::regrole)
-		FROM `+schema+`.tenants WHERE id=$1::bigint FOR UPDATE`, c.tenant, t.group).Scan(&t.role, &kept, &member)
+	var there, member bool
+	err := tx.QueryRow(ctx, `SELECT coalesce(role, ''), coalesce(secret, ''), EXISTS(SELECT FROM pg_roles WHERE rolname=role), EXISTS(SELECT FROM pg_auth_members AS m JOIN pg_roles AS r ON r.oid=m.member WHERE r.rolname=role AND m.roleid=$2::text::regrole)
+		FROM `+schema+`.tenants WHERE id=$1::bigint FOR UPDATE`, c.tenant, t.group).Scan(&t.role, &kept, &there, &member)
 	if err != nil {
 		return err
 	}
@@ -180,9 +161,10 @@ func (c *core) giveRole(ctx context.Context, tx pgx.Tx, schema string, t *tenant
 		t.role = "memkernel_" + hex.EncodeToString(random[:8])
 	}
 	if !roleName.MatchString(t.role) {
-		return &Error{Kind: ErrSchema, Hint: "set it to NULL, and another is made", Err: fmt.Errorf("the role %q of the table tenants is none of this program's", t.role)}
+		return &failure{kind: ErrSchema, hint: "set it to NULL, and another is made", err: fmt.Errorf("the role %q of the table tenants is none of this program's", t.role)}
 	}
 	proof := kept
+	t.secret = kept
 	switch {
 	case owners != "":
 		if t.secret, proof, err = derived(owners, t.role); err != nil {
@@ -190,24 +172,19 @@ func (c *core) giveRole(ctx context.Context, tx pgx.Tx, schema string, t *tenant
 		}
 	case kept == "" || strings.HasPrefix(kept, derivedMark):
 		proof = hex.EncodeToString(random[8:])
-		fallthrough
-	default:
 		t.secret = proof
 	}
 	if member && kept == proof {
 		return nil
 	}
-	var there bool
-	if err := tx.QueryRow(ctx, `SELECT EXISTS(SELECT FROM pg_roles WHERE rolname=$1::text)`, t.role).Scan(&there); err != nil {
-		return err
-	}
 	password, err := verifier(t.secret)
 	if err != nil {
 		return err
 	}
-	if !there {
+	switch {
+	case !there:
 		err = makeRole(ctx, tx, `CREATE ROLE `+t.role+` LOGIN IN ROLE `+t.group+` PASSWORD '`+password+`'`)
-	} else if !member { // the role belongs to another database of the server, of which this one is a copy
+	case !member: // the role belongs to another database of the server, of which this one is a copy
 		err = makeRole(ctx, tx, `GRANT `+t.group+` TO `+t.role)
 	}
 	if err == nil && there && kept != proof {
@@ -247,7 +224,7 @@ const rounds = 4096
 func makeRole(ctx context.Context, tx pgx.Tx, q string) error {
 	_, err := tx.Exec(ctx, q)
 	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && pg.Code == "42501" {
-		return &Error{Kind: errTenants, Hint: "each tenant is a role of the server: give the DSN's user the right to make them (ALTER ROLE me CREATEROLE)", Err: err}
+		return &failure{kind: errTenants, hint: "each tenant is a role of the server: give the DSN's user the right to make them (ALTER ROLE me CREATEROLE)", err: err}
 	}
 	return err
 }
@@ -284,7 +261,7 @@ func bound(ctx context.Context, pool *pgxpool.Pool, schema string, t tenant) err
 		(SELECT count(*) FROM pg_policies WHERE schemaname=$1::text AND policyname<>'tenant'), (SELECT count(*) FROM `+schema+`.tenants)
 		FROM pg_roles AS r WHERE r.rolname=current_user`, schema, t.role, t.group).Scan(&free, &more, &open, &policies, &tenants)
 	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && strings.HasPrefix(pg.Code, "28") {
-		return &Error{Kind: errRefused, Hint: "let its pg_hba.conf, and a pooler before it, take roles whose names begin with memkernel_; if the role's password was changed, drop the role, and it is made anew", Err: err}
+		return &failure{kind: errRefused, hint: "let its pg_hba.conf, and a pooler before it, take roles whose names begin with memkernel_; if the role's password was changed, drop the role, and it is made anew", err: err}
 	}
 	if err != nil {
 		return err
@@ -302,5 +279,5 @@ func bound(ctx context.Context, pool *pgxpool.Pool, schema string, t tenant) err
 	default:
 		return nil
 	}
-	return &Error{Kind: errTenants, Hint: hint, Err: err}
+	return &failure{kind: errTenants, hint: hint, err: err}
 }

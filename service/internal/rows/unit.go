@@ -37,22 +37,20 @@ type unit struct {
 // writes are the writes of one statement.
 type writes struct {
 	recs     []row
-	replaced []int // the logs that lose their records of before
-	puts     map[string]put
-	gone     []place // written before puts
-	blobs    map[string][]byte
+	replaced []int          // the logs that lose their records of before
+	puts     map[string]put // documents and blobs
+	gone     []put          // removed before puts, with all below
 }
 
-// put is a document to be written.
+// put is a document or a blob to be written. One without data is to be removed.
 type put struct {
 	place
-	data    []byte
-	written time.Time
+	doc
 }
 
 // reset drops the collected writes.
 func (u *unit) reset() {
-	u.head, u.writes = u.f.head, writes{puts: map[string]put{}, blobs: map[string][]byte{}}
+	u.head, u.writes = u.f.head, writes{puts: map[string]put{}}
 	u.synced, u.wait, u.appended = false, false, map[*log]bool{}
 }
 
@@ -80,7 +78,7 @@ func (u *unit) sync() error {
 	}
 	var err error
 	switch {
-	case len(u.recs)+len(u.replaced)+len(u.puts)+len(u.gone)+len(u.blobs) > 0:
+	case len(u.recs)+len(u.replaced)+len(u.puts)+len(u.gone) > 0:
 		err = u.commit()
 	case u.wait && !u.f.durable:
 		err = u.stand()
@@ -134,7 +132,7 @@ func (c *core) stand(at string, mark int64) (has, newest bool, err error) {
 func (u *unit) commit() error {
 	mark := newMark()
 	synced := u.synced || u.wait
-	ok, unsure, err := u.c.commit(u.f.at, u.f.mark(), mark, synced, &u.head, &u.writes)
+	ok, unsure, err := u.send(u.f.mark(), mark)
 	newest := true
 	if err == nil && !ok && unsure { // it was written before an answer was lost, or it was overtaken
 		ok, newest, err = u.c.stand(u.f.at, after(u.f.mark(), mark))
@@ -158,21 +156,19 @@ func (u *unit) commit() error {
 		u.head.rev, newest = f.rev, false
 	}
 	f.head, f.tail, f.known = u.head, append(f.tail, u.recs...), newest
-	for name := range f.docs {
-		if slices.ContainsFunc(u.gone, func(g place) bool { return g.folder == f.at && g.covers(f.path(name)) }) {
-			delete(f.docs, name)
-		}
-	}
 	others := map[string]bool{}
-	for _, g := range u.gone {
-		others[g.folder] = true
-	}
-	for _, p := range u.puts {
-		if others[p.folder] = true; p.folder == f.at && f.at != "" {
-			f.docs[p.name] = doc{rev: f.rev, size: int64(len(p.data)), mark: mark, data: some(p.data), written: p.written}
+	for _, p := range u.changes() {
+		switch {
+		case p.blob() != "":
+		case p.folder != f.at:
+			others[p.folder] = true
+		case p.data == nil:
+			maps.DeleteFunc(f.docs, func(name string, _ doc) bool { return p.covers(f.path(name)) })
+		case f.at != "":
+			p.rev, p.mark = f.rev, mark
+			f.docs[p.name] = p.doc
 		}
 	}
-	delete(others, f.at)
 	u.reset()
 	f.mu.Unlock()
 	for at := range others {
@@ -180,6 +176,16 @@ func (u *unit) commit() error {
 	}
 	f.mu.Lock()
 	return nil
+}
+
+// changes returns the collected removals and then the rest, by path: writers of the same rows wait
+// for the same one first.
+func (w *writes) changes() []put {
+	out := slices.Clone(w.gone)
+	for _, at := range slices.Sorted(maps.Keys(w.puts)) {
+		out = append(out, w.puts[at])
+	}
+	return out
 }
 
 // path returns the path of a name in the folder.
@@ -191,9 +197,7 @@ func (f *folder) path(name string) string {
 }
 
 // covers reports whether a path is this place or below it.
-func (p place) covers(at string) bool {
-	return at == p.at || p.at == "" || strings.HasPrefix(at, p.at+"/")
-}
+func (p place) covers(at string) bool { return at == p.at || strings.HasPrefix(at, p.at+"/") }
 
 // blobWaits is how often a writer of blobs tries again while a process removes blobs. blobPause is
 // the time between two tries.
@@ -201,55 +205,46 @@ const blobWaits = 200
 
 var blobPause = 25 * time.Millisecond
 
-// commit writes in a folder whose newest mark is base, or without a folder if base is -1. ok is
-// false if the folder has another mark.
-func (c *core) commit(at string, base, mark int64, synced bool, h *head, w *writes) (ok, unsure bool, err error) {
+// send writes what is collected if base is the folder's newest mark, or without a folder if base
+// is -1. ok is false if the folder has another mark.
+func (u *unit) send(base, mark int64) (ok, unsure bool, err error) {
 	how := "off"
-	if synced {
+	if u.synced || u.wait {
 		how = "on"
 	}
-	var seqs []int64
+	var seqs, times []int64
 	var turns, in, ns, zones []int
-	var times []int64
-	var kinds, ids, bodies []string
-	for _, r := range w.recs {
+	var kinds, ids, bodies, folders, names, hashes []string
+	var key string
+	var data, blobs [][]byte
+	for _, r := range u.recs {
 		seqs, turns, in, ns = append(seqs, r.seq), append(turns, r.turn), append(in, r.log), append(ns, r.n)
 		kinds, ids, bodies = append(kinds, r.rec.Op), append(ids, r.rec.ID), append(bodies, string(r.rec.Body))
 		t, zone := since1970(r.rec.Time)
 		times, zones = append(times, t), append(zones, zone)
 	}
-	var key string
-	var folders, names []string
-	var data, blobs [][]byte
-	for _, g := range w.gone {
-		folders, names, data = append(folders, g.folder), append(names, g.name), append(data, nil)
-	}
-	for _, path := range slices.Sorted(maps.Keys(w.puts)) { // writers of the same rows wait for the same one first
-		p := w.puts[path]
-		folders, names, data = append(folders, p.folder), append(names, p.name), append(data, some(p.data))
-		if p.folder == at {
+	for _, p := range u.changes() {
+		if hash := p.blob(); hash != "" {
+			hashes, blobs = append(hashes, hash), append(blobs, p.data)
+			continue
+		}
+		folders, names, data = append(folders, p.folder), append(names, p.name), append(data, p.data)
+		if p.folder == u.f.at {
 			key = cmp.Or(p.key(), key)
 		}
 	}
-	hashes := slices.Sorted(maps.Keys(w.blobs))
-	for _, hash := range hashes {
-		blobs = append(blobs, w.blobs[hash])
-	}
-	args := []any{how, at, base, mark, key, h.seq, h.turns, h.counts[:], h.sizes[:], some(w.replaced), h.before(w),
+	args := []any{how, u.f.at, base, mark, key, u.seq, u.turns, u.counts[:], u.sizes[:], some(u.replaced), u.seq - int64(len(u.recs)),
 		seqs, turns, in, ns, kinds, ids, times, zones, bodies, folders, names, data, hashes, blobs}
 	for range blobWaits {
 		var free, again bool
-		again, err = c.one(&commit, at, args, &free, &ok)
+		again, err = u.c.one(&commit, u.f.at, args, &free, &ok)
 		if unsure = unsure || again; err != nil || free {
 			return ok, unsure, err
 		}
 		time.Sleep(blobPause)
 	}
-	return false, unsure, fmt.Errorf("%w: %w", &store.LockedError{Name: c.where(store.BlobsLock), Holder: "a process that removes blobs"}, store.ErrAgain)
+	return false, unsure, fmt.Errorf("%w: %w", &store.LockedError{Name: u.c.where(store.BlobsLock), Holder: "a process that removes blobs"}, store.ErrAgain)
 }
-
-// before returns the number of the newest record that was there before the collected ones.
-func (h *head) before(w *writes) int64 { return h.seq - int64(len(w.recs)) }
 
 // some returns an array that is not NULL.
 func some[T any](s []T) []T {
@@ -301,62 +296,48 @@ func (s *Store) writing(p place) *unit {
 	return nil
 }
 
-// put collects a document or a blob.
-func (u *unit) put(p put, how store.Durability) {
-	u.synced = u.synced || how != store.Unsynced
-	if hash := p.blob(); hash != "" {
-		u.blobs[hash], u.synced = p.data, true
-	} else {
-		u.puts[p.at] = p
-	}
-}
-
-// remove collects the removal of a document with all below it.
-func (u *unit) remove(p place, how store.Durability) {
-	maps.DeleteFunc(u.puts, func(at string, _ put) bool { return p.covers(at) })
-	u.gone = append(u.gone, p)
-	u.synced = u.synced || how != store.Unsynced
-}
-
-// restart collects the replacement of a log by records.
-func (u *unit) restart(log int, recs []store.Record) error {
-	rows, h, err := numbered(log, recs, u.head, true)
-	if err != nil {
-		return err
-	}
-	u.recs = slices.DeleteFunc(u.recs, func(r row) bool { return r.log == log })
-	u.recs, u.head, u.synced = append(u.recs, rows...), h, true
-	if !slices.Contains(u.replaced, log) {
-		u.replaced = append(u.replaced, log)
-	}
-	u.f.gen[log]++
-	return nil
-}
-
-var errNoUnit = errors.New("only a unit of work may write to a log")
-
-// numbered gives records their places after a head, or in a log that begins anew, and returns the
-// head that includes them.
-func numbered(log int, recs []store.Record, h head, anew bool) (out []row, _ head, err error) {
-	if anew {
-		h.counts[log], h.sizes[log], h.times[log] = 0, 0, time.Now()
-		for _, r := range recs {
-			h.turns -= commits(r)
+// change collects writes and removals of documents, and writes of blobs.
+func (u *unit) change(how store.Durability, all ...put) {
+	for _, p := range all {
+		u.synced = u.synced || how != store.Unsynced || p.blob() != ""
+		if p.data != nil {
+			u.puts[p.at] = p
+			continue
 		}
-		h.turns = max(h.turns, 0)
+		maps.DeleteFunc(u.puts, func(at string, _ put) bool { return p.covers(at) })
+		u.gone = append(u.gone, p)
 	}
+}
+
+// add collects records of a log. With anew, they replace all records of the log.
+func (u *unit) add(log int, recs []store.Record, anew bool) (out []row, err error) {
 	for _, r := range recs {
 		if err := sound(r); err != nil {
-			return nil, h, err
+			return nil, err
 		}
-		h.seq, h.turns, h.counts[log], h.sizes[log] = h.seq+1, h.turns+commits(r), h.counts[log]+1, h.sizes[log]+int64(len(r.Body))
-		h.times[log] = time.Now()
-		n := row{seq: h.seq, turn: h.turns, n: h.counts[log], log: log, rec: r}
+	}
+	if anew {
+		for _, r := range recs {
+			u.turns -= commits(r)
+		}
+		u.turns = max(u.turns, 0)
+		u.counts[log], u.sizes[log], u.times[log], u.synced = 0, 0, time.Now(), true
+		u.recs = slices.DeleteFunc(u.recs, func(r row) bool { return r.log == log })
+		if !slices.Contains(u.replaced, log) {
+			u.replaced = append(u.replaced, log)
+		}
+		u.f.gen[log]++
+	}
+	for _, r := range recs {
+		u.seq, u.turns, u.counts[log], u.sizes[log] = u.seq+1, u.turns+commits(r), u.counts[log]+1, u.sizes[log]+int64(len(r.Body))
+		u.times[log] = time.Now()
+		n := row{seq: u.seq, turn: u.turns, n: u.counts[log], log: log, rec: r}
 		n.rec.Time = at(since1970(r.Time)) // as others read it
 		n.rec.Body = slices.Clone(r.Body)
 		out = append(out, n)
 	}
-	return out, h, nil
+	u.recs = append(u.recs, out...)
+	return out, nil
 }
 
 // commits returns 1 if a record commits a turn.

@@ -3,8 +3,6 @@ package rows
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -133,14 +130,14 @@ func (w *Workspace) Version(ctx context.Context, old time.Duration) (int64, erro
 
 // fileInfo is the stat of a file or a folder.
 type fileInfo struct {
+	doc
 	path   string
-	file   doc
 	folder bool
 }
 
 func (i fileInfo) Name() string               { return path.Base(i.path) }
-func (i fileInfo) Size() int64                { return i.file.size }
-func (i fileInfo) ModTime() time.Time         { return i.file.written }
+func (i fileInfo) Size() int64                { return i.size }
+func (i fileInfo) ModTime() time.Time         { return i.written }
 func (i fileInfo) IsDir() bool                { return i.folder }
 func (i fileInfo) Sys() any                   { return nil }
 func (i fileInfo) Type() fs.FileMode          { return i.Mode().Type() }
@@ -170,14 +167,15 @@ func (w *Workspace) look(op, name string) (fileInfo, error) {
 	if !fs.ValidPath(name) {
 		return fileInfo{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	if f, ok := w.f.docs[name]; ok {
-		return fileInfo{path: name, file: f}, nil
+	d, file := w.f.docs[name]
+	if !file && name != "." && len(w.below(name)) == 0 {
+		return fileInfo{}, missing(op, name)
 	}
-	if name == "." || len(w.below(name)) > 0 {
-		return fileInfo{path: name, folder: true}, nil
-	}
-	return fileInfo{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	return fileInfo{d, name, !file}, nil
 }
+
+// missing returns the error for a file that is not there.
+func missing(op, name string) error { return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist} }
 
 // Lstat implements [markdownstore.Files].
 func (w *Workspace) Lstat(name string) (fs.FileInfo, error) {
@@ -185,11 +183,7 @@ func (w *Workspace) Lstat(name string) (fs.FileInfo, error) {
 		return nil, &fs.PathError{Op: "lstat", Path: name, Err: err}
 	}
 	defer w.f.mu.Unlock()
-	i, err := w.look("lstat", name)
-	if err != nil {
-		return nil, err
-	}
-	return i, nil
+	return w.look("lstat", name)
 }
 
 // Stat implements [markdownstore.Files].
@@ -225,10 +219,7 @@ func (o *openFile) Read(p []byte) (int, error) {
 }
 
 func (o *openFile) ReadDir(n int) ([]fs.DirEntry, error) {
-	if !o.info.folder {
-		return nil, &fs.PathError{Op: "readdir", Path: o.info.path, Err: syscall.ENOTDIR}
-	}
-	if n > 0 {
+	if n > 0 || !o.info.folder {
 		return nil, &fs.PathError{Op: "readdir", Path: o.info.path, Err: errors.ErrUnsupported}
 	}
 	return o.entries, nil
@@ -247,55 +238,43 @@ func (w *Workspace) Open(name string) (fs.File, error) {
 	if i.folder {
 		return &openFile{info: i, entries: w.list(name)}, nil
 	}
-	var text string
-	i.file, text, err = w.text("open", name, i.file)
-	return &openFile{Reader: strings.NewReader(text), info: i}, err
+	err = w.fill("open", &i)
+	return &openFile{Reader: strings.NewReader(string(i.data)), info: i}, err
 }
 
 // list lists a folder. Callers must hold w.f.mu.
 func (w *Workspace) list(dir string) []fs.DirEntry {
-	out := []fs.DirEntry{}
-	last := ""
+	l := listing{below: map[string]store.Info{}}
 	for _, at := range w.below(dir) {
-		rest := at
-		if dir != "." {
-			rest = at[len(dir)+1:]
-		}
-		first, _, deeper := strings.Cut(rest, "/")
-		if first == last {
-			continue // a folder's files are adjacent
-		}
-		last = first
-		if deeper {
-			out = append(out, fileInfo{path: path.Join(dir, first), folder: true})
-		} else {
-			out = append(out, fileInfo{path: at, file: w.f.docs[at]})
-		}
+		l.add(strings.TrimPrefix(dir, "."), at, store.Info{})
 	}
-	slices.SortFunc(out, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	out := []fs.DirEntry{}
+	for _, name := range slices.Sorted(maps.Keys(l.below)) {
+		at := path.Join(dir, name)
+		out = append(out, fileInfo{w.f.docs[at], at, l.below[name].Folder})
+	}
 	return out
 }
 
-// text returns the text of a file. The text may be newer than the known one. Callers must hold
-// w.f.mu.
-func (w *Workspace) text(op, name string, f doc) (doc, string, error) {
-	if f.data != nil || f.size == 0 {
-		return f, string(f.data), nil
+// fill reads the text of a file whose text is not kept. Then the file may be newer than the known
+// one. Callers must hold w.f.mu.
+func (w *Workspace) fill(op string, i *fileInfo) error {
+	if i.data != nil || i.size == 0 {
+		return nil
 	}
-	known := f.mark
-	f, there, err := w.s.get(fileAt(name))
-	if err == nil && !there {
-		err = fs.ErrNotExist
-	}
-	if err != nil {
-		return f, "", &fs.PathError{Op: op, Path: name, Err: err}
-	}
-	if f.mark == known {
-		w.f.docs[name] = f
-	} else { // others wrote
+	now, err := w.s.get(fileAt(i.path))
+	switch {
+	case err != nil:
+		return &fs.PathError{Op: op, Path: i.path, Err: err}
+	case now == nil:
+		return missing(op, i.path)
+	case now.mark == i.mark:
+		w.f.docs[i.path] = *now
+	default: // others wrote
 		w.f.known = false
 	}
-	return f, string(f.data), nil
+	i.doc = *now
+	return nil
 }
 
 // Write implements [markdownstore.Files].
@@ -306,14 +285,9 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 		return fmt.Errorf("lock workspace: %w", ctx.Err())
 	}
 	defer func() { <-w.writing }()
-	if err := ctx.Err(); err != nil { // the context may have ended while it waited
-		return fmt.Errorf("lock workspace: %w", err)
-	}
-	old := time.Since(markdownstore.SinceOf(ctx))
-	if err := w.lock(old); err != nil {
+	if _, err := w.Version(ctx, time.Since(markdownstore.SinceOf(ctx))); err != nil { // or ctx has ended
 		return err
 	}
-	w.f.mu.Unlock()
 	err := f(fileWriter{w})
 	if err == nil || errors.Is(err, fs.ErrNotExist) { // a missing file may be a valid answer too
 		return cmp.Or(w.stand(), err)
@@ -350,7 +324,7 @@ func (w *Workspace) Moving(_ context.Context, from string) (was string, err erro
 	if from != "" && was != "" && was != from {
 		return was, fmt.Errorf("%s has a part of the files of %s: move those first, or name another root", w.s.place, was)
 	}
-	if _, err := w.s.ask(&moving, filesIn, []any{filesIn, from, newMark()}, nil, nothing); err != nil {
+	if _, err := w.s.one(&moving, filesIn, []any{filesIn, from, newMark()}); err != nil {
 		return was, err
 	}
 	w.mover = from != ""
@@ -360,138 +334,112 @@ func (w *Workspace) Moving(_ context.Context, from string) (was string, err erro
 // fileAt returns the place of a file in the tables.
 func fileAt(name string) place { return place{filesIn + "/" + name, filesIn, name} }
 
-// checkName returns an error for a name that a folder or a row can't have.
-func checkName(op, name string) error {
-	var err error
-	switch {
-	case !fs.ValidPath(name) || name == "." || strings.ContainsRune(name, 0) || !utf8.ValidString(name):
-		err = fs.ErrInvalid
-	case len(name) > mostPath, slices.ContainsFunc(strings.Split(name, "/"), func(n string) bool { return len(n) > mostName }):
-		err = syscall.ENAMETOOLONG
-	default:
-		return nil
-	}
-	return &fs.PathError{Op: op, Path: name, Err: err}
-}
-
 // fileWriter is a workspace that this process's one writer writes to.
 type fileWriter struct{ *Workspace }
 
-// edit is what becomes of a file.
-type edit int
-
-const (
-	editLeave edit = iota
-	editWrite
-	editRemove
-)
-
-// change changes a file in a unit of its own. f gets the file, nil for a missing one, and its text.
-// It is called again if others wrote in the workspace meanwhile, unless they changed this file and
-// swap is set: change then returns a *ConflictError.
-func (w fileWriter) change(op, name string, swap bool, f func(fi *fileInfo, old string) (text string, how edit, err error)) error {
-	var first *doc
-	want := ""
+// change changes a file in a unit of its own. f gets the file, whose mark is 0 if it is missing, and
+// returns its new content: nil if it stays, and one without data if it is to be removed. f is called
+// again if others wrote in the workspace meanwhile, unless they changed this file and swap is set:
+// change then returns a *ConflictError.
+func (w fileWriter) change(op, name string, swap bool, f func(fi fileInfo) (*doc, error)) error {
+	var first *fileInfo
 	return w.s.within(filesIn, true, func(_ *Store, u *unit) error {
-		fi, old, err := w.now(op, name)
+		fi, err := w.now(op, name)
 		if err != nil {
 			return err
 		}
-		var at doc
-		if fi != nil {
-			at = fi.file
-		}
 		if first == nil {
-			if first = &at; fi != nil {
-				want = hashText(old)
-			}
-		} else if swap && first.mark != at.mark {
-			return conflict(name, want, fi, old)
+			first = &fi
+		} else if swap && first.mark != fi.mark {
+			return conflict(first.hash(), fi)
 		}
-		text, how, err := f(fi, old)
-		if err == nil && how == editWrite {
-			err = w.fits(op, name, text)
+		d, err := f(fi)
+		if err == nil && d != nil && d.data != nil {
+			err = w.fits(op, name, len(d.data))
 		}
 		if err != nil {
 			return err
 		}
 		return u.collect(func() error {
-			switch u.asked = true; how {
-			case editWrite:
-				u.put(put{fileAt(name), []byte(text), time.Now()}, store.Synced)
-			case editRemove:
-				u.remove(fileAt(name), store.Synced)
+			if u.asked = true; d != nil {
+				u.change(store.Synced, put{fileAt(name), *d})
 			}
 			return nil
 		})
 	})
 }
 
-// now reads a file. The info of a missing file is nil.
-func (w fileWriter) now(op, name string) (*fileInfo, string, error) {
+// contents returns the document of a text.
+func contents(text string) *doc {
+	return &doc{size: int64(len(text)), data: []byte(text), written: time.Now()}
+}
+
+// now reads a file.
+func (w fileWriter) now(op, name string) (fileInfo, error) {
 	w.f.mu.Lock()
 	defer w.f.mu.Unlock()
 	if err := w.learn(); err != nil {
-		return nil, "", err
+		return fileInfo{}, err
 	}
 	i, err := w.look(op, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fileInfo{path: name}, nil
+	case err != nil:
+		return i, err
+	case i.folder:
+		return i, &fs.PathError{Op: op, Path: name, Err: syscall.EISDIR}
 	}
-	if err == nil && i.folder {
-		err = &fs.PathError{Op: op, Path: name, Err: syscall.EISDIR}
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	var text string
-	i.file, text, err = w.text(op, name, i.file)
-	if errors.Is(err, fs.ErrNotExist) { // others removed it
+	if err = w.fill(op, &i); errors.Is(err, fs.ErrNotExist) { // others removed it
 		err = fmt.Errorf("%s %s: %w", op, name, store.ErrOvertaken)
 	}
-	return &i, text, err
+	return i, err
 }
 
 // fits returns an error for a file that a folder or a row can't have.
-func (w fileWriter) fits(op, name, text string) error {
-	if err := checkName(op, name); err != nil {
-		return err
-	}
-	if len(text) > mostFile {
-		return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("it would have %d bytes, and a file in the database has %d at most; split it", len(text), mostFile)}
-	}
+func (w fileWriter) fits(op, name string, size int) (err error) {
 	w.f.mu.Lock()
 	defer w.f.mu.Unlock()
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+	switch {
+	case strings.ContainsRune(name, 0): // a path that is not valid has no stat either
+		err = fs.ErrInvalid
+	case len(name) > mostPath, slices.ContainsFunc(strings.Split(name, "/"), func(n string) bool { return len(n) > mostName }):
+		err = syscall.ENAMETOOLONG
+	case size > mostFile:
+		err = fmt.Errorf("it would have %d bytes, and a file in the database has %d at most; split it", size, mostFile)
+	}
+	for dir := path.Dir(name); dir != "." && err == nil; dir = path.Dir(dir) {
 		if _, file := w.f.docs[dir]; file {
-			return &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("%s is a file: %w", dir, syscall.ENOTDIR)}
+			err = fmt.Errorf("%s is a file: %w", dir, syscall.ENOTDIR)
 		}
 	}
-	return nil
+	if err != nil {
+		err = &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	return err
+}
+
+// hash returns the hash of a file, "" for a missing one.
+func (i fileInfo) hash() string {
+	if i.mark == 0 {
+		return ""
+	}
+	return store.Sum(i.data)
 }
 
 // conflict returns the error for a file that is not the one that was read.
-func conflict(name, want string, now *fileInfo, text string) error {
-	c := &markdownstore.ConflictError{Path: name, Want: want}
-	if now != nil {
-		c.Have = hashText(text)
-	}
-	return c
-}
-
-func hashText(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
+func conflict(want string, now fileInfo) error {
+	return &markdownstore.ConflictError{Path: now.path, Want: want, Have: now.hash()}
 }
 
 // Append implements [markdownstore.Writer].
 func (w fileWriter) Append(name string, add func(old string) (string, error)) (now string, settled bool, err error) {
-	err = w.change("append", name, false, func(_ *fileInfo, old string) (string, edit, error) {
-		block, err := add(old)
-		if now = old + block; block == "" {
-			return now, editLeave, err
+	err = w.change("append", name, false, func(fi fileInfo) (*doc, error) {
+		block, err := add(string(fi.data))
+		if now = string(fi.data) + block; block == "" {
+			return nil, err
 		}
-		return now, editWrite, err
+		return contents(now), err
 	})
 	if store.Overtaken(err) {
 		return "", false, nil
@@ -501,37 +449,34 @@ func (w fileWriter) Append(name string, add func(old string) (string, error)) (n
 
 // Create implements [markdownstore.Writer].
 func (w fileWriter) Create(name, text string) error {
-	return w.change("create", name, true, func(fi *fileInfo, old string) (string, edit, error) {
-		if fi != nil {
-			return "", editLeave, conflict(name, "", fi, old)
+	return w.change("create", name, true, func(fi fileInfo) (*doc, error) {
+		if fi.mark != 0 {
+			return nil, conflict("", fi)
 		}
-		return text, editWrite, nil
+		return contents(text), nil
 	})
 }
 
-// missing returns the error for a file that is not there.
-func missing(op, name string) error { return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist} }
-
 // Swap implements [markdownstore.Writer].
 func (w fileWriter) Swap(name string, change func(fi fs.FileInfo, old string) (string, error)) error {
-	return w.change("swap", name, true, func(fi *fileInfo, old string) (string, edit, error) {
-		if fi == nil {
-			return "", editLeave, missing("swap", name)
+	return w.change("swap", name, true, func(fi fileInfo) (*doc, error) {
+		if fi.mark == 0 {
+			return nil, missing("swap", name)
 		}
-		text, err := change(*fi, old)
-		if text == old {
-			return "", editLeave, err
+		text, err := change(fi, string(fi.data))
+		if text == string(fi.data) {
+			return nil, err
 		}
-		return text, editWrite, err
+		return contents(text), err
 	})
 }
 
 // Remove implements [markdownstore.Writer].
 func (w fileWriter) Remove(name string, check func(fi fs.FileInfo, old string) error) error {
-	return w.change("remove", name, true, func(fi *fileInfo, old string) (string, edit, error) {
-		if fi == nil {
-			return "", editLeave, missing("remove", name)
+	return w.change("remove", name, true, func(fi fileInfo) (*doc, error) {
+		if fi.mark == 0 {
+			return nil, missing("remove", name)
 		}
-		return "", editRemove, check(*fi, old)
+		return new(doc), check(fi, string(fi.data))
 	})
 }
