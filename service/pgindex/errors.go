@@ -57,7 +57,7 @@ var codes = map[string]pgdsn.Fault{
 	"57014": {errTimeout, "see what keeps the server busy"},
 	"25006": {index.ErrReadOnly, "name a server that can be written to, not a replica"},
 	"53100": {index.ErrFull, "free some space on the server and sync again; what was written before stands"},
-	"53":    {errRefused, "the server is out of connections or memory: lower index.postgres.max_connections, or try again"},
+	"53":    {errRefused, "the server is out of connections or memory: try again, or give it more"},
 	"55P03": {index.ErrBusy, "try again when the other process is done"},
 	"40":    {index.ErrBusy, "try again"},
 	"57P":   {errUnreachable, "try again when the server is up"},

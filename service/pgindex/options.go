@@ -30,12 +30,13 @@ type Options struct {
 	// Private reports whether only this agent sees a file. If Private is nil, only this agent
 	// sees its files.
 	Private func(path string) bool
-	// StatementTimeout bounds one statement; the default is 30 s. ConnectTimeout bounds
-	// connecting; the default is 5 s.
-	StatementTimeout, ConnectTimeout time.Duration
-	// MaxConns bounds the connections; default 4.
-	MaxConns int
 }
+
+const (
+	statementTimeout = 30 * time.Second
+	connectTimeout   = 5 * time.Second
+	maxConns         = 4
+)
 
 // defaultAgent is the default of Options.Agent.
 const defaultAgent = "default"
@@ -48,9 +49,6 @@ var (
 // check fills in the defaults and returns an error for impossible values.
 func (o *Options) check() error {
 	o.Schema, o.Agent = cmp.Or(o.Schema, "memkernel"), cmp.Or(o.Agent, defaultAgent)
-	o.StatementTimeout = cmp.Or(o.StatementTimeout, 30*time.Second)
-	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, 5*time.Second)
-	o.MaxConns = cmp.Or(o.MaxConns, 4)
 	if o.Private == nil {
 		o.Private = func(string) bool { return true }
 	}
@@ -74,14 +72,13 @@ func (o *Options) pool() (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.MaxConns = int32(o.MaxConns)
-	c.MinConns = 0
-	c.ConnConfig.ConnectTimeout = o.ConnectTimeout
+	c.MaxConns, c.MinConns = maxConns, 0
+	c.ConnConfig.ConnectTimeout = connectTimeout
 	c.ConnConfig.RuntimeParams["application_name"] = "memkernel"
 	// A statement sets these settings because not every server and pooler accepts them when a
 	// connection starts. A transaction whose program died must not hold its locks for ever.
 	// Compiling a statement (jit) takes longer than running it.
-	ms := o.StatementTimeout.Milliseconds()
+	ms := statementTimeout.Milliseconds()
 	settings := fmt.Sprintf(`SELECT set_config('search_path', '%s, public' || coalesce((SELECT ', ' || quote_ident(n.nspname)
 		FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid=e.extnamespace WHERE e.extname='vector'), ''), false);
 		SET statement_timeout = %d; SET jit = off; SET idle_in_transaction_session_timeout = %d`, o.Schema, ms, 2*ms)

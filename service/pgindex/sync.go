@@ -114,7 +114,7 @@ func (s *syncer) lock(ctx context.Context, op string, wait time.Duration) error 
 // release returns the lock and the connection. A broken connection is closed, which frees the
 // lock too.
 func (s *syncer) release() {
-	ctx, cancel := context.WithTimeout(context.Background(), s.site.opts.ConnectTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
 	if _, err := s.conn.Exec(ctx, `SELECT pg_advisory_unlock($1::bigint)`, s.key); err != nil {
 		s.conn.Conn().Close(ctx)
