@@ -45,9 +45,7 @@ func OpenTenant(ctx context.Context, dsn, root string, with ...option) (*Store, 
 func open(ctx context.Context, by func(context.Context, rows.Options) (*rows.Store, error), dsn, root string, with []option) (*Store, error) {
 	o := rows.Options{DSN: dsn, Root: root}
 	for _, w := range with {
-		if err := w(&o); err != nil {
-			return nil, err
-		}
+		w(&o)
 	}
 	s, err := by(ctx, o)
 	if err != nil {
@@ -63,15 +61,12 @@ func Bound(ctx context.Context, dsn, root string) error {
 }
 
 // option is an option of [Open] and [OpenTenant].
-type option func(*rows.Options) error
+type option func(*rows.Options)
 
 // Lease sets how long a lock outlives a machine that was killed. 0 means 15 s. A machine that is
 // paused for longer may lose its locks.
 func Lease(d time.Duration) option {
-	return func(o *rows.Options) error {
-		o.Lease = d
-		return nil
-	}
+	return func(o *rows.Options) { o.Lease = d }
 }
 
 // Workspace returns the files of the workspace that the database keeps under the same root, for

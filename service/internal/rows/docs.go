@@ -245,6 +245,7 @@ func (u *unit) overlay(p place, l *listing) {
 
 // asked asks the server what a path is and has.
 func (s *Store) asked(p place) (l listing, err error) {
+	l = listing{folder: p.at == "", below: map[string]store.Info{}}
 	if p.at == projectJournal { // if sessions are listed as well, one statement does both
 		s.found.mu.Lock()
 		defer s.found.mu.Unlock()
@@ -263,7 +264,6 @@ func (s *Store) asked(p place) (l listing, err error) {
 	rows, _, err := ask(s.core, &list, p.at, []any{p.at, p.folder, p.name, p.log(), p.blob(), lo, hi}, func(scan scanner, n *named) error {
 		return scan(&n.name, &n.Folder, &n.Size, &n.Time)
 	})
-	l = listing{folder: p.at == "", below: map[string]store.Info{}}
 	for _, r := range rows {
 		switch {
 		case r.name != "":

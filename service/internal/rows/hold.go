@@ -38,7 +38,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	var ok bool
 	var other string
 	var newest map[string]int64
-	if _, err := s.one(&take, p.at, []any{p.at, holder, bool(share == store.Alone), s.lease.Microseconds()}, &ok, &other, &newest); err != nil {
+	if _, err := s.one(&take, p.at, []any{p.at, holder, share == store.Alone, s.lease.Microseconds()}, &ok, &other, &newest); err != nil {
 		return nil, err
 	}
 	if !ok {
@@ -55,8 +55,18 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	}
 	if h.stop == nil {
 		h.stop = make(chan struct{})
-		stop := h.stop
-		h.runs.Go(func() { s.renewing(stop) })
+		stop, t := h.stop, time.NewTicker(max(s.lease/3, time.Millisecond))
+		h.runs.Go(func() {
+			defer t.Stop()
+			for {
+				select {
+				case <-t.C:
+					_ = s.renew() // whoever writes asks again
+				case <-stop:
+					return
+				}
+			}
+		})
 	}
 	return sync.OnceFunc(func() { s.letGo(holder) }), nil
 }
@@ -114,20 +124,6 @@ func (c *core) removing() (holders, unread []string) {
 		}
 	}
 	return holders, unread
-}
-
-// renewing renews the leases every third of their time, until stop is closed.
-func (c *core) renewing(stop chan struct{}) {
-	t := time.NewTicker(max(c.lease/3, time.Millisecond))
-	defer t.Stop()
-	for {
-		select {
-		case <-t.C:
-			_ = c.renew() // whoever writes asks again
-		case <-stop:
-			return
-		}
-	}
 }
 
 // renew extends the leases, and returns an error if another process has taken a lock meanwhile:

@@ -27,8 +27,6 @@ type log struct {
 	seq  int64
 	n    int
 	size int64
-	// replaced reports that records of the log were removed, or were not written.
-	replaced bool
 }
 
 // OpenLog implements [store.Store].
@@ -49,10 +47,10 @@ func (s *Store) log(name string, o store.LogOptions) (*log, error) {
 // fits reports whether the records up to the place are still in the folder as it is known. Callers
 // must hold f.mu.
 func (l *log) fits() bool {
-	if !l.replaced && l.gen < 0 && (l.head.mark() == 0 || slices.Contains(l.f.trail, l.head.mark())) {
+	if l.gen < 0 && (l.head.mark() == 0 || slices.Contains(l.f.trail, l.head.mark())) {
 		l.gen = l.f.gen[l.i]
 	}
-	return !l.replaced && l.gen == l.f.gen[l.i]
+	return l.gen == l.f.gen[l.i]
 }
 
 // error returns the error of a log that can't be read further.
@@ -74,7 +72,7 @@ func (l *log) written(k head, seq int64) (out []row, count int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if l.replaced || !n.same && k.mark() != 0 {
+	if !n.same && k.mark() != 0 {
 		return nil, 0, l.wasReplaced()
 	}
 	l.head, l.gen = n.head, -1
@@ -89,18 +87,15 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
 	u := l.f.of(l.s)
-	if u == nil {
-		k := l.head
-		if l.gen >= 0 {
-			k, l.replaced = l.f.head, l.replaced || l.gen != l.f.gen[l.i]
-		}
-		return l.written(k, seq)
-	}
-	if u.failed != nil {
+	switch {
+	case u != nil && u.failed != nil:
 		return nil, 0, u.failed
-	}
-	if !l.fits() {
+	case u == nil && l.gen < 0:
+		return l.written(l.head, seq)
+	case !l.fits():
 		return nil, 0, l.wasReplaced()
+	case u == nil:
+		return l.written(l.f.head, seq)
 	}
 	mine := func(rows []row) []row {
 		return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.log != l.i || r.seq <= seq })
@@ -211,7 +206,7 @@ func (l *log) Append(sync bool, recs ...store.Record) (st store.Stats, err error
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		u.synced, u.appended[l] = u.synced || sync, true
+		u.synced = u.synced || sync
 		st.Files = 1
 		for _, r := range rows {
 			st.Bytes += int64(len(r.rec.Body))
@@ -226,7 +221,7 @@ func (l *log) Sync(n int) error {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
 	if u := l.f.of(l.s); u != nil {
-		u.wait = true
+		u.synced = true
 		return u.failed
 	}
 	has, _, err := l.s.stand(l.f.at, l.head.mark())
@@ -250,7 +245,7 @@ func (l *log) Replace(recs iter.Seq2[store.Record, error]) error {
 		if err != nil {
 			return err
 		}
-		l.gen, l.n, l.size, u.appended[l] = l.f.gen[l.i], 0, 0, true
+		l.gen, l.n, l.size = l.f.gen[l.i], 0, 0
 		for _, r := range rows {
 			l.advance(r)
 		}

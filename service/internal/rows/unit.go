@@ -26,12 +26,11 @@ type unit struct {
 
 	// asked reports that a read or write has found the folder with the known mark.
 	asked bool
-	// synced reports that a write must survive a crash of the server. wait reports the same for the
-	// writes that were read.
-	synced, wait bool
-	head         // with the collected writes
+	// synced reports that the collected writes, or those that were read, must survive a crash of the
+	// server.
+	synced bool
+	head   // with the collected writes
 	writes
-	appended map[*log]bool // whose places are after records that are not written yet
 }
 
 // writes are the writes of one statement.
@@ -50,8 +49,7 @@ type put struct {
 
 // reset drops the collected writes.
 func (u *unit) reset() {
-	u.head, u.writes = u.f.head, writes{puts: map[string]put{}}
-	u.synced, u.wait, u.appended = false, false, map[*log]bool{}
+	u.head, u.writes, u.synced = u.f.head, writes{puts: map[string]put{}}, false
 }
 
 // State implements [store.Unit].
@@ -80,7 +78,7 @@ func (u *unit) sync() error {
 	switch {
 	case len(u.recs)+len(u.replaced)+len(u.puts)+len(u.gone) > 0:
 		err = u.commit()
-	case u.wait && !u.f.durable:
+	case u.synced && !u.f.durable:
 		err = u.stand()
 	case u.unchecked && !u.asked:
 		var n changes
@@ -97,9 +95,11 @@ func (u *unit) fail(err error) error {
 	if err == nil {
 		return nil
 	}
-	for l := range u.appended {
-		l.replaced = true
-		u.f.gen[l.i]++ // others in this process may have read on to records that are not there
+	for _, r := range u.recs {
+		u.f.gen[r.log]++ // callers in this process may have read on to records that are not there
+	}
+	for _, log := range u.replaced {
+		u.f.gen[log]++
 	}
 	u.reset()
 	u.failed, u.f.known = err, false
@@ -131,7 +131,6 @@ func (c *core) stand(at string, mark int64) (has, newest bool, err error) {
 // commit makes the collected writes.
 func (u *unit) commit() error {
 	mark := newMark()
-	synced := u.synced || u.wait
 	ok, unsure, err := u.send(u.f.mark(), mark)
 	newest := true
 	if err == nil && !ok && unsure { // it was written before an answer was lost, or it was overtaken
@@ -144,7 +143,7 @@ func (u *unit) commit() error {
 		return u.overtaken()
 	}
 	f := u.f
-	f.durable = synced
+	f.durable = u.synced
 	u.head.rev++
 	u.head.trail = slices.Clone(f.trail[max(0, len(f.trail)-marks+1):])
 	if len(u.replaced) > 0 {
@@ -209,7 +208,7 @@ var blobPause = 25 * time.Millisecond
 // is -1. ok is false if the folder has another mark.
 func (u *unit) send(base, mark int64) (ok, unsure bool, err error) {
 	how := "off"
-	if u.synced || u.wait {
+	if u.synced {
 		how = "on"
 	}
 	var seqs, times []int64

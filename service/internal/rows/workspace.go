@@ -244,9 +244,12 @@ func (w *Workspace) Open(name string) (fs.File, error) {
 
 // list lists a folder. Callers must hold w.f.mu.
 func (w *Workspace) list(dir string) []fs.DirEntry {
-	l := listing{below: map[string]store.Info{}}
-	for _, at := range w.below(dir) {
-		l.add(strings.TrimPrefix(dir, "."), at, store.Info{})
+	l, all := listing{below: map[string]store.Info{}}, w.below(dir)
+	if dir == "." {
+		dir = ""
+	}
+	for _, at := range all {
+		l.add(dir, at, store.Info{})
 	}
 	out := []fs.DirEntry{}
 	for _, name := range slices.Sorted(maps.Keys(l.below)) {

@@ -213,7 +213,7 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("one line of many\n", 300_000)
-	for name, text := range map[string]string{"memory/a.md": "lower\n", "memory/A.md": "upper\n", "memory/ä %_'\\.md": "it's\n", "memory/long.md": long, "memory/latin.md": "caf\xe9\n", "memory/empty.md": ""} {
+	for name, text := range map[string]string{"memory/a.md": "lower\n", "memory/A.md": "upper\n", "memory/ä %_'\\.md": "it's\n", "memory/long.md": long, "memory/latin.md": "caf\xe9\n", "memory/empty.md": "", ".github/x.md": "hidden\n"} {
 		if err := write(name, text); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -239,6 +239,9 @@ func TestHostileNames(t *testing.T) {
 	}
 	if want := []string{"A.md", "a.md", "empty.md", "latin.md", "long.md", "ä %_'\\.md"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
+	}
+	if es, err := fs.ReadDir(fresh, ".github"); err != nil || len(es) != 1 || es[0].Name() != "x.md" || es[0].IsDir() {
+		t.Errorf(".github has %v, %v", es, err)
 	}
 	o.Root = "another"
 	if es, err := fs.ReadDir(open(t, o).Workspace(), "."); err != nil || len(es) != 0 {
