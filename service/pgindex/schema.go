@@ -116,17 +116,12 @@ func schemaVersion(ctx context.Context, st *site, db querier) (int, error) {
 // begins after the lock was taken. In a transaction that has waited for the lock, the server may
 // not see tables that somebody else created meanwhile.
 func makeTables(ctx context.Context, st *site) error {
-	conn, err := st.pool.Acquire(ctx)
+	s, err := hold(ctx, st, "open index", schemaLock, -1)
 	if err != nil {
 		return err
 	}
-	s := &syncer{site: st, conn: conn, key: schemaLock}
-	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1::bigint)`, s.key); err != nil {
-		conn.Release()
-		return err
-	}
 	defer s.release()
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+	return pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
 		n, err := schemaVersion(ctx, st, tx)
 		if err != nil || n == schemaNumber {
 			return err
@@ -141,7 +136,7 @@ func makeTables(ctx context.Context, st *site) error {
 		}
 		for _, q := range make {
 			q = strings.ReplaceAll(q, "$schema", st.opts.Schema)
-			if _, err := conn.Conn().PgConn().Exec(ctx, q).ReadAll(); err != nil {
+			if _, err := tx.Conn().PgConn().Exec(ctx, q).ReadAll(); err != nil {
 				return err
 			}
 		}

@@ -66,17 +66,24 @@ const lockPoll = 50 * time.Millisecond
 
 // lockSpace takes a connection and the lock that writers of this space must hold.
 func lockSpace(ctx context.Context, st *site, op string, wait time.Duration) (*syncer, error) {
+	s, err := hold(ctx, st, op, spaceKey(st), wait)
+	if err == nil {
+		if err = s.load(ctx); err != nil {
+			s.release()
+		}
+	}
+	return s, err
+}
+
+// hold takes a connection and an advisory lock. It waits for the lock for ever if wait is negative.
+func hold(ctx context.Context, st *site, op string, key int64, wait time.Duration) (*syncer, error) {
 	conn, err := st.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &syncer{site: st, conn: conn, key: spaceKey(st)}
+	s := &syncer{site: st, conn: conn, key: key}
 	if err := s.lock(ctx, op, wait); err != nil {
 		conn.Release()
-		return nil, err
-	}
-	if err := s.load(ctx); err != nil {
-		s.release()
 		return nil, err
 	}
 	return s, nil
