@@ -131,7 +131,7 @@ func (s *Store) Get(name string) ([]byte, error) {
 // get asks the server for a document or a blob. It returns nil for a missing one.
 func (c *core) get(p place) (*doc, error) {
 	found, _, err := ask(c, &get, p.at, []any{p.folder, p.name, p.blob()}, func(scan scanner, d *doc) error {
-		return scan(&d.data, &d.rev, &d.written, &d.mark)
+		return scan(&d.data, &d.written, &d.mark)
 	})
 	if err != nil || len(found) == 0 {
 		return nil, err

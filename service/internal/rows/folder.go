@@ -68,21 +68,11 @@ func (h *head) mark() int64 {
 	return h.trail[len(h.trail)-1]
 }
 
-// wrote reports whether a write with a mark is one of the newest.
-func (h *head) wrote(mark int64) bool {
-	for i := 1; i < len(h.trail); i++ {
-		if after(h.trail[i-1], mark) == h.trail[i] {
-			return true
-		}
-	}
-	return false
-}
-
 // doc is a document. Its data is nil if only the rest is known.
 type doc struct {
-	rev, size, mark int64
-	data            []byte
-	written         time.Time
+	size, mark int64
+	data       []byte
+	written    time.Time
 }
 
 func (d doc) info() store.Info { return store.Info{Size: d.size, Time: d.written} }
@@ -90,7 +80,7 @@ func (d doc) info() store.Info { return store.Info{Size: d.size, Time: d.written
 // row is a record in its place.
 type row struct {
 	seq     int64
-	turn, n int
+	turn, n int // turn only of those that are written
 	log     int // in logs
 	rec     store.Record
 }
@@ -98,11 +88,10 @@ type row struct {
 // changes are the news of a folder.
 type changes struct {
 	head
-	there bool
-	same  bool // the folder that was known has grown; otherwise everything in it is new
-	some  bool // docs are only those written since
-	docs  map[string]doc
-	recs  []row
+	same bool // the folder that was known has grown; otherwise everything in it is new
+	some bool // docs are only those written since
+	docs map[string]doc
+	recs []row
 }
 
 // read reads the news of a folder since the known state k.
@@ -124,16 +113,16 @@ func (c *core) read(folder string, k *head, of []int, docs bool) (n changes, err
 		switch nums := p.nums; p.what {
 		case 0:
 			n.head = head{rev: nums[0], seq: nums[1], turns: int(nums[2]), moving: p.name, trail: nums[5+2*len(logs):]}
-			n.there, n.same, n.some = true, nums[3] == 1, nums[4] == 1
+			n.same, n.some = nums[3] == 1, nums[4] == 1
 			copy(n.sizes[:], nums[5+len(logs):])
 			copy(n.times[:], p.times)
 			for i := range logs {
 				n.counts[i] = int(nums[5+i])
 			}
 		case 1:
-			n.docs[p.name] = doc{rev: nums[0], size: nums[1], mark: nums[2], data: p.data, written: *p.written}
+			n.docs[p.name] = doc{size: nums[0], mark: nums[1], data: p.data, written: *p.written}
 		default:
-			r := row{seq: nums[0], turn: int(nums[1]), n: int(nums[2]), log: int(nums[3]), rec: store.Record{Op: p.kind, ID: p.id, Time: at(nums[5], int(nums[4]))}}
+			r := row{seq: nums[0], n: int(nums[1]), log: int(nums[2]), rec: store.Record{Op: p.kind, ID: p.id, Time: at(nums[4], int(nums[3]))}}
 			if p.body != nil {
 				r.rec.Body = []byte(*p.body)
 			}
@@ -203,7 +192,7 @@ func (f *folder) refresh(c *core) error {
 		return err
 	}
 	f.durable = f.durable && n.mark() == f.mark()
-	if !n.same && (n.there || f.mark() != 0) {
+	if !n.same && (n.mark() != 0 || f.mark() != 0) {
 		f.renewed()
 	}
 	f.docs = n.merged(f.docs)

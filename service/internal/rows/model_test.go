@@ -133,7 +133,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 				if fresh && len(d.data) <= 32768 {
 					data = d.data
 				}
-				out = append(out, []any{1, k.name, []int64{d.rev, int64(len(d.data)), d.mark}, nil, "", "", data, "", d.written})
+				out = append(out, []any{1, k.name, []int64{int64(len(d.data)), d.mark}, nil, "", "", data, "", d.written})
 			}
 		}
 		for _, r := range t.log[a.str(2)] {
@@ -143,7 +143,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 					body = string(r.rec.Body)
 				}
 				t, zone := since1970(r.rec.Time)
-				out = append(out, []any{2, "", []int64{r.seq, int64(r.turn), int64(r.n), int64(r.log), int64(zone), t}, nil, r.rec.Op, r.rec.ID, nil, body, nil})
+				out = append(out, []any{2, "", []int64{r.seq, int64(r.n), int64(r.log), int64(zone), t}, nil, r.rec.Op, r.rec.ID, nil, body, nil})
 			}
 		}
 		return out
@@ -159,10 +159,10 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 	},
 	&get: func(_ *Model, t *tables, a args) [][]any {
 		if d, there := t.docs[docKey{a.str(2), a.str(3)}]; there && a.str(4) == "" {
-			return one(d.data, d.rev, d.written, d.mark)
+			return one(d.data, d.written, d.mark)
 		}
 		if b, there := t.blobs[a.str(4)]; there {
-			return one(b.data, int64(0), b.written, int64(0))
+			return one(b.data, b.written, int64(0))
 		}
 		return nil
 	},

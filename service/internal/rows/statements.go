@@ -25,10 +25,10 @@ func after(before, mark int64) int64 { return (before<<1&math.MaxInt64 | before>
 var news = statement{"read", `WITH f AS MATERIALIZED (SELECT *, $3::bigint=ANY(trail) AS same FROM $S.folders WHERE tenant=$1::bigint AND folder=$2::text)
 	SELECT 0, moving, ARRAY[rev, seq, turns, CASE WHEN same THEN 1 ELSE 0 END, CASE WHEN same AND removed<=$4::bigint THEN 1 ELSE 0 END]||counts::bigint[]||sizes||trail, times, '', '', NULL::bytea, '', written FROM f
 	UNION ALL
-	SELECT 1, d.name, ARRAY[d.rev, length(d.data), d.mark]::bigint[], NULL, '', '', CASE WHEN length(d.data) <= 32768 AND (NOT f.same OR d.rev > $4::bigint) THEN d.data END, '', d.written
+	SELECT 1, d.name, ARRAY[length(d.data), d.mark]::bigint[], NULL, '', '', CASE WHEN length(d.data) <= 32768 AND (NOT f.same OR d.rev > $4::bigint) THEN d.data END, '', d.written
 	FROM f JOIN $S.documents AS d ON d.tenant=$1::bigint AND d.folder=f.folder AND $7::boolean WHERE NOT f.same OR f.removed > $4::bigint OR d.rev > $4::bigint
 	UNION ALL
-	SELECT 2, '', ARRAY[l.seq, l.turn, l.n, l.log, l.zone, l.time]::bigint[], NULL, l.kind, l.id, NULL, l.body::text, NULL
+	SELECT 2, '', ARRAY[l.seq, l.n, l.log, l.zone, l.time]::bigint[], NULL, l.kind, l.id, NULL, l.body::text, NULL
 	FROM f JOIN $S.log AS l ON l.tenant=$1::bigint AND l.session=f.folder AND l.log=ANY($6::int[]) AND l.seq > CASE WHEN f.same THEN $5::bigint ELSE 0 END`}
 
 // commit writes everything of a unit. The function is planned once by each connection of the
@@ -41,9 +41,9 @@ var stands = statement{"wait for", `WITH how AS MATERIALIZED (SELECT set_config(
 	f AS (UPDATE $S.folders SET written=written FROM how WHERE tenant=$1::bigint AND folder=$2::text RETURNING trail)
 	SELECT coalesce(bool_or($3::bigint=ANY(trail)), false), coalesce(bool_or(trail[cardinality(trail)]=$3::bigint), false) FROM f`}
 
-// get reads a document, a blob ($4) or the row of neither.
-var get = statement{"read", `SELECT data, rev, written, mark FROM $S.documents WHERE tenant=$1::bigint AND folder=$2::text AND name=$3::text AND $4::text=''
-	UNION ALL SELECT data, 0, written, 0 FROM $S.blobs WHERE tenant=$1::bigint AND hash=$4::text`}
+// get reads a document or a blob ($4).
+var get = statement{"read", `SELECT data, written, mark FROM $S.documents WHERE tenant=$1::bigint AND folder=$2::text AND name=$3::text AND $4::text=''
+	UNION ALL SELECT data, written, 0 FROM $S.blobs WHERE tenant=$1::bigint AND hash=$4::text`}
 
 // list describes a path ($2) that is a name ($4) in a folder ($3), the log $5 of it or a blob ($6),
 // and what is below it: the documents whose names begin with $7 and end before $8.

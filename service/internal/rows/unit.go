@@ -164,7 +164,7 @@ func (u *unit) commit() error {
 		case p.data == nil:
 			maps.DeleteFunc(f.docs, func(name string, _ doc) bool { return p.covers(f.path(name)) })
 		case f.at != "":
-			p.rev, p.mark = f.rev, mark
+			p.mark = mark
 			f.docs[p.name] = p.doc
 		}
 	}
