@@ -63,8 +63,8 @@ func (u *unit) collect(f func() error) error {
 	return f()
 }
 
-// knows reports whether the unit knows all documents of the folder of a place. Like for all methods
-// on what a unit has collected, callers must hold the folder's mutex.
+// knows reports whether the unit knows all documents of the folder of a place. Callers must hold the
+// folder's mutex, as for the other methods on collected writes.
 func (u *unit) knows(p place) bool { return u.f.at == p.folder && p.folder != "" && u.failed == nil }
 
 // removes reports whether the unit removes a path.
