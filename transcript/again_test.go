@@ -43,8 +43,15 @@ func (s *scribe) row(typ, members string) {
 	s.add(`{"id":"g%d","timestamp":"2026-10-01T08:%02d:%02d.000Z","type":%q,%s}`, s.n+1, s.n/60, s.n%60, typ, members)
 }
 
+// said is a message of OpenCode's with parts.
+func (s *scribe) said(role, parts string) {
+	s.add(`{"info":{"id":"o%d","role":%q,"time":{"created":%d}},"parts":[%s]}`, s.n+1, role, 1790000000000+s.n*1000, parts)
+}
+
 func (s *scribe) says(text string) {
 	switch s.dialect {
+	case OpenCode:
+		s.said("user", `{"type":"text","text":`+quote(text)+`}`)
 	case ClaudeCode:
 		s.record("user", `{"role":"user","content":`+quote(text)+`}`)
 	case Pi:
@@ -63,8 +70,10 @@ func (s *scribe) says(text string) {
 // calls writes an answer of calls, each an id, a name and an input, and their results.
 func (s *scribe) calls(calls [][3]string, results []string) {
 	var list []string
-	for _, c := range calls {
+	for i, c := range calls {
 		switch s.dialect {
+		case OpenCode:
+			list = append(list, fmt.Sprintf(`{"type":"tool","callID":%q,"tool":%s,"state":{"status":"completed","input":%s,"output":%q}}`, c[0], quote(c[1]), c[2], results[i]))
 		case ClaudeCode, Anthropic:
 			list = append(list, fmt.Sprintf(`{"type":"tool_use","id":%q,"name":%s,"input":%s}`, c[0], quote(c[1]), c[2]))
 		case GeminiCLI:
@@ -81,6 +90,9 @@ func (s *scribe) calls(calls [][3]string, results []string) {
 	}
 	content := strings.Join(list, ",")
 	switch s.dialect {
+	case OpenCode:
+		s.said("assistant", content)
+		return // with their results
 	case ClaudeCode:
 		s.record("assistant", fmt.Sprintf(`{"role":"assistant","id":"m%d","content":[%s]}`, s.n, content))
 	case Pi:
@@ -121,7 +133,10 @@ func (s *scribe) calls(calls [][3]string, results []string) {
 func (s *scribe) load(t *testing.T) []memkernel.Message {
 	t.Helper()
 	text := strings.Join(s.lines, "\n")
-	if s.dialect.Document() {
+	switch {
+	case s.dialect == OpenCode:
+		text = `{"info":{"id":"ses_1"},"messages":[` + strings.Join(s.lines, ",") + `]}`
+	case s.dialect.Document():
 		text = `{"model":"m","messages":[` + strings.Join(s.lines, ",") + `]}`
 	}
 	return load(t, text, &Options{Dialect: s.dialect}).View(Full)

@@ -20,6 +20,7 @@ const (
 	Codex      Dialect = "codex"
 	Copilot    Dialect = "copilot"
 	GeminiCLI  Dialect = "gemini-cli"
+	OpenCode   Dialect = "opencode"
 	Anthropic  Dialect = "anthropic"
 	OpenAI     Dialect = "openai"
 )

@@ -12,6 +12,7 @@
 //	codex        JSONL rollout of Responses items and events
 //	copilot      JSONL of Copilot CLI, an event a line (events.jsonl)
 //	gemini-cli   JSONL of Gemini CLI, or the one document of its older versions
+//	opencode     one JSON document, which OpenCode's command export writes of a session
 //	anthropic    one JSON document: a Messages request or its messages
 //	openai       one JSON document: a chat completions request or its messages
 //

@@ -3,7 +3,7 @@ package transcript
 import "github.com/memkernel/memkernel"
 
 // table has all dialects, those of files in the order in which they are named.
-var table = []dialectRow{claudeDialect, piDialect, codexDialect, copilotDialect, geminiCLIDialect, anthropicDialect, openAIDialect, geminiDialect}
+var table = []dialectRow{claudeDialect, piDialect, codexDialect, copilotDialect, geminiCLIDialect, openCodeDialect, anthropicDialect, openAIDialect, geminiDialect}
 
 // dialectRow describes a dialect.
 type dialectRow struct {

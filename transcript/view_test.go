@@ -429,3 +429,14 @@ func (s *Session) ViewBranch(v View, branch string) []memkernel.Message {
 	}
 	return s.host(l)
 }
+
+// A summary of OpenCode's stands for all messages before it.
+func TestOpenCodeSummary(t *testing.T) {
+	s, err := LoadFile("testdata/opencode.json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSketch(t, "all", s.View(Full), "user: Mend the net, please Called the Read tool [net.md]\nassistant: (The net may be torn.) call call_1 call call_2\n"+
+		"tool: result call_1=torn at the third knot result call_2=knot: not found\nassistant: The third knot is torn.\nuser: Now tie it.\n")
+	wantSketch(t, "sent", s.View(Host), "user(summary): Goal: mend the net. The third knot is torn.\nuser: Now tie it.\n")
+}

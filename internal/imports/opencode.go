@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -9,104 +10,18 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/index"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // OpenCode 1.x keeps sessions in SQLite, in the tables session, message and part. The column data
 // of message and part holds a document. OpenCode's command export writes the same content as one
 // document.
-
-type ocMessage struct {
-	ID       string `json:"id"`
-	ParentID string `json:"parentID"`
-	Role     string `json:"role"`
-	ModelID  string `json:"modelID"`
-	Summary  any    `json:"summary"` // true on a summary of the assistant's
-	Time     struct {
-		Created int64 `json:"created"`
-	} `json:"time"`
-	Tokens json.RawMessage `json:"tokens"`
-}
-
-type ocPart struct {
-	Type      string `json:"type"`
-	Text      string `json:"text"`
-	Synthetic bool   `json:"synthetic"`
-	Ignored   bool   `json:"ignored"`
-	CallID    string `json:"callID"`
-	Tool      string `json:"tool"`
-	Filename  string `json:"filename"`
-	Prompt    string `json:"prompt"`
-	State     struct {
-		Status string          `json:"status"`
-		Input  json.RawMessage `json:"input"`
-		Output string          `json:"output"`
-		Error  string          `json:"error"`
-	} `json:"state"`
-}
-
-// ocSaid returns the messages made from one OpenCode message. An assistant's calls are followed
-// by their results. The parameter place is the position of the message, for reports of lost
-// records.
-func (r *reader) ocSaid(place string, m *ocMessage, parts []json.RawMessage) []memkernel.Message {
-	out := memkernel.Message{Key: m.ID, Role: memkernel.RoleUser, Time: millis(m.Time.Created), Model: m.ModelID}
-	if m.Role == "assistant" {
-		out.Role = memkernel.RoleAssistant
-		out.Usage, _ = memkernel.ReadUsage(m.Tokens) // usage that can't be read counts as unknown
-		if m.Summary == true {
-			out.Origin = memkernel.OriginSummary
-		}
-	}
-	results := memkernel.Message{Key: m.ID + "_results", Role: memkernel.RoleTool, Time: out.Time}
-	for i, raw := range parts {
-		var p ocPart
-		if err := json.Unmarshal(raw, &p); err != nil {
-			r.lost(OpenCode, "%s: message %s: part %d: %w", place, m.ID, i+1, err)
-			continue
-		}
-		switch p.Type {
-		case "text":
-			if strings.TrimSpace(p.Text) != "" && !p.Ignored {
-				said := textPart(p.Text)
-				said.Typed = out.Role == memkernel.RoleUser && !p.Synthetic
-				out.Parts = append(out.Parts, said)
-			}
-		case "reasoning":
-			if p.Text != "" {
-				out.Parts = append(out.Parts, thought(p.Text))
-			}
-		case "file":
-			out.Parts = append(out.Parts, textPart("["+cmp.Or(p.Filename, "file")+"]"))
-		case "subtask":
-			out.Parts = append(out.Parts, textPart(p.Prompt))
-		case "tool":
-			id := cmp.Or(p.CallID, fmt.Sprintf("%s_call_%d", m.ID, i))
-			out.Parts = append(out.Parts, callPart(memkernel.ToolCall{ID: id, Name: p.Tool, Input: inputOf(p.State.Input)}))
-			failed := p.State.Status == "error"
-			if p.State.Status == "completed" || failed {
-				text := p.State.Output
-				if failed {
-					text = p.State.Error
-				}
-				results.Parts = append(results.Parts, resultPart(id, p.Tool, memkernel.Text(text), failed))
-			}
-		case "step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction": // nobody said them
-		default:
-			r.lost(OpenCode, "%s: message %s: a part of type %q is not known", place, m.ID, p.Type)
-		}
-	}
-	var said []memkernel.Message
-	for _, m := range []memkernel.Message{out, results} {
-		if len(m.Parts) > 0 {
-			said = append(said, m)
-		}
-	}
-	return said
-}
 
 // openCodeExport hands out the session in a document of OpenCode's command export.
 func (r *reader) openCodeExport(c *candidate) error {
@@ -119,13 +34,7 @@ func (r *reader) openCodeExport(c *candidate) error {
 		return err
 	}
 	var doc struct {
-		Info struct {
-			ID, ParentID, Directory string
-		} `json:"info"`
-		Messages []struct {
-			Info  ocMessage         `json:"info"`
-			Parts []json.RawMessage `json:"parts"`
-		} `json:"messages"`
+		Info struct{ ID, ParentID, Directory string }
 	}
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return fmt.Errorf("it can't be read: %w", orEnd(err))
@@ -140,11 +49,23 @@ func (r *reader) openCodeExport(c *candidate) error {
 		return errors.New("it is a subagent's part of another session")
 	}
 	s := &Session{Format: OpenCode, ID: doc.Info.ID, Place: c.place, Print: hash(string(data))}
-	for i := range doc.Messages {
-		m := &doc.Messages[i]
-		s.add(r.ocSaid(c.place, &m.Info, m.Parts))
+	if err := r.ocSaid(s, data); err != nil {
+		return err
 	}
 	return r.session(s, doc.Info.Directory)
+}
+
+// ocSaid reads the messages of a session's document.
+func (r *reader) ocSaid(s *Session, document []byte) error {
+	said, err := transcript.Load(bytes.NewReader(document), "", &transcript.Options{Dialect: transcript.OpenCode, MaxLineBytes: maxGemini})
+	if err != nil {
+		return err
+	}
+	for _, n := range said.Notes {
+		r.lost(OpenCode, "%s: %s", s.Place, n.Text)
+	}
+	s.add(said.Messages)
+	return nil
 }
 
 func (s *Session) add(msgs []memkernel.Message) {
@@ -260,56 +181,63 @@ func (r *reader) openCode(c *candidate, db *sql.DB) error {
 // resting is the silence after which a session counts as ended.
 const resting = time.Hour
 
-// ocSession reads the messages of a session.
+// ocMessage is a message as the command export writes it.
+type ocMessage struct {
+	Info  map[string]json.RawMessage `json:"info"`
+	Parts []json.RawMessage          `json:"parts"`
+}
+
+// ocSession reads the messages of a session, in the document that the command export would write.
 func (r *reader) ocSession(db *sql.DB, s *Session) error {
-	var m ocMessage
-	var parts []json.RawMessage
-	var print strings.Builder
-	size, end := 0, func() {
-		if m.ID != "" {
-			s.add(r.ocSaid(s.Place, &m, parts))
-		}
-		parts = nil
+	var doc struct {
+		Info     map[string]string `json:"info"`
+		Messages []ocMessage       `json:"messages"`
 	}
-	skipped := ""
-	err := r.rows(db, func(scan func(...any) error) error {
+	doc.Info = map[string]string{"id": s.ID}
+	size, last, broken := 0, "", false
+	if err := r.rows(db, func(scan func(...any) error) error {
 		var id, data string
 		var created int64
 		var part sql.NullString
 		if err := scan(&id, &created, &data, &part); err != nil {
 			return err
 		}
-		if size += len(part.String); size > maxSession {
+		if size += len(data) + len(part.String); size > maxSession {
 			return fmt.Errorf("%s: %w", s.Place, tooLarge(int64(size), maxSession))
 		}
-		if id == skipped {
-			return nil
-		}
-		if id != m.ID {
-			end()
-			m = ocMessage{}
-			print.WriteString(hash(data))
-			if err := json.Unmarshal([]byte(data), &m); err != nil {
-				r.lost(OpenCode, "%s: message %s: %w", s.Place, id, err)
-				m, skipped = ocMessage{}, id
+		if id != last {
+			m := ocMessage{Parts: []json.RawMessage{}}
+			err := json.Unmarshal([]byte(data), &m.Info)
+			if last, broken = id, err != nil || m.Info == nil; broken {
+				r.lost(OpenCode, "%s: message %s: %w", s.Place, id, cmp.Or(err, errUnknown))
 				return nil
 			}
-			m.ID = id
-			if m.Time.Created == 0 {
-				m.Time.Created = created
+			m.Info["id"] = json.RawMessage(strconv.Quote(id))
+			if m.Info["time"] == nil {
+				m.Info["time"] = fmt.Appendf(nil, `{"created":%d}`, created)
 			}
+			doc.Messages = append(doc.Messages, m)
 		}
-		if part.Valid {
-			print.WriteString(hash(part.String))
-			parts = append(parts, json.RawMessage(part.String))
+		switch at := len(doc.Messages) - 1; {
+		case broken || !part.Valid:
+		case json.Valid([]byte(part.String)):
+			doc.Messages[at].Parts = append(doc.Messages[at].Parts, json.RawMessage(part.String))
+		default:
+			r.lost(OpenCode, "%s: message %s: a part is no JSON", s.Place, id)
 		}
 		return nil
-	}, "SELECT m.id, m.time_created, m.data, p.data FROM message m LEFT JOIN part p ON p.message_id = m.id WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.id", s.ID)
-	if err == nil {
-		end()
-		s.Print = hash(print.String())
+	}, "SELECT m.id, m.time_created, m.data, p.data FROM message m LEFT JOIN part p ON p.message_id = m.id WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.id", s.ID); err != nil {
+		return err
 	}
-	return err
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	s.Print = hash(string(text))
+	if len(doc.Messages) == 0 {
+		return nil
+	}
+	return r.ocSaid(s, text)
 }
 
 // claudeMem hands out the notes of claude-mem: observations, and summaries of sessions. The
