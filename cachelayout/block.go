@@ -63,12 +63,12 @@ func sums(blocks []Block) []sum {
 // Level names the first part of the cache that a change breaks. All later parts break with it.
 type Level int
 
-// The levels, in the order of the prefix. LevelNone breaks nothing.
+// The levels, in the order of the prefix. levelNone breaks nothing.
 const (
 	LevelTools Level = iota
-	LevelSystem
-	LevelMessages
-	LevelNone
+	levelSystem
+	levelMessages
+	levelNone
 )
 
 var levelNames = [...]string{"tools", "system", "messages", "none"}
@@ -78,10 +78,10 @@ func (l Level) String() string { return levelNames[l] }
 // MarshalText writes a level as its name.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText reads a level from its name. An unknown name is LevelNone.
+// UnmarshalText reads a level from its name. An unknown name is levelNone.
 func (l *Level) UnmarshalText(text []byte) error {
 	if *l = Level(slices.Index(levelNames[:], string(text))); *l < 0 {
-		*l = LevelNone
+		*l = levelNone
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func levelOf(region string) Level {
 	case RegionTools:
 		return LevelTools
 	case RegionSystem:
-		return LevelSystem
+		return levelSystem
 	}
-	return LevelMessages
+	return levelMessages
 }

@@ -85,9 +85,9 @@ func unmarkedNotes(m Model) []string {
 	switch m.Cache {
 	case CacheOpenAIAuto:
 		return []string{fmt.Sprintf("cached automatically in steps of %d tokens; send a prompt_cache_key per session", m.StepTokens)}
-	case CacheGemini:
+	case cacheGemini:
 		return []string{"cached implicitly, without guarantee, if requests follow closely"}
-	case CacheDeepSeek:
+	case cacheDeepSeek:
 		return []string{"cached automatically by whole prefix units"}
 	}
 	return nil
@@ -126,7 +126,7 @@ func (p *placer) add(i, lo int, why string) int {
 // fixed returns the last block of tools and system, -1 if there is no such block.
 func (p *placer) fixed() int {
 	i := 0
-	for i < len(p.blocks) && levelOf(p.blocks[i].Region) < LevelMessages {
+	for i < len(p.blocks) && levelOf(p.blocks[i].Region) < levelMessages {
 		i++
 	}
 	return i - 1
@@ -165,7 +165,7 @@ func (p *placer) lifetimes(opt LayoutOptions) {
 	for i := len(p.out) - 1; i >= 0; i-- {
 		b := &p.out[i]
 		wish := opt.Messages
-		if levelOf(b.Region) != LevelMessages {
+		if levelOf(b.Region) != levelMessages {
 			wish = opt.Fixed
 		}
 		b.TTL = max(p.m.TTL(wish), behind)
@@ -180,7 +180,7 @@ func CacheKey(session string, blocks []Block) string {
 	h := fnv.New128a()
 	h.Write([]byte(session))
 	for i := range blocks {
-		if levelOf(blocks[i].Region) == LevelMessages {
+		if levelOf(blocks[i].Region) == levelMessages {
 			break
 		}
 		h.Write([]byte{0})

@@ -16,7 +16,7 @@ func (l *Ledger) Cold(m Model, id Identity, now time.Time) (cold bool, why strin
 	if len(l.Chain) == 0 {
 		return true, "nothing was sent yet"
 	}
-	if field, was, is, level := l.Identity.Broken(id); level != LevelNone && !l.warmMark(id, now) {
+	if field, was, is, level := l.Identity.Broken(id); level != levelNone && !l.warmMark(id, now) {
 		return true, fmt.Sprintf("%s changed from %q to %q", field, was, is)
 	}
 	age := now.Sub(l.LastStart)
@@ -39,7 +39,7 @@ func (l *Ledger) warmMark(id Identity, now time.Time) bool {
 	for i := range l.Marks {
 		m := &l.Marks[i]
 		if m.live(now) && m.readable(id, l.level(m.Index)) &&
-			(m.Index == l.furthest().Index || l.level(m.Index) == LevelMessages && l.Chain[m.Index].Region != RegionCarry) {
+			(m.Index == l.furthest().Index || l.level(m.Index) == levelMessages && l.Chain[m.Index].Region != RegionCarry) {
 			return true
 		}
 	}
@@ -52,7 +52,7 @@ func (l *Ledger) furthest() *Mark { return &l.Marks[len(l.Marks)-1] }
 // level returns the level of a block of the last request.
 func (l *Ledger) level(i int) Level {
 	if i < 0 || i >= len(l.Chain) {
-		return LevelMessages
+		return levelMessages
 	}
 	return levelOf(l.Chain[i].Region)
 }
@@ -69,7 +69,7 @@ func (l *Ledger) ColdEvent(m Model, id Identity, now time.Time) string {
 		return "first"
 	}
 	event := "after " + l.LastStart.UTC().Format(time.RFC3339Nano)
-	if field, _, _, level := l.Identity.Broken(id); level != LevelNone {
+	if field, _, _, level := l.Identity.Broken(id); level != levelNone {
 		event += " " + field
 	}
 	return event

@@ -26,7 +26,7 @@ const (
 // Change describes the first change in a request that broke a level of the cache.
 type Change struct {
 	Kind ChangeKind `json:"kind"`
-	// Broken is the level from which on nothing can be read. It is LevelNone if the whole last
+	// Broken is the level from which on nothing can be read. It is levelNone if the whole last
 	// request can still be read.
 	Broken Level `json:"breaks"`
 	// Field is the identity field that changed, "" otherwise.
@@ -104,7 +104,7 @@ func (l *Ledger) held(m Model, now time.Time) (n int) {
 }
 
 // Breaks reports whether anything that was sent can no longer be read.
-func (c Change) Breaks() bool { return c.Broken != LevelNone }
+func (c Change) Breaks() bool { return c.Broken != levelNone }
 
 func (c Change) String() string {
 	switch c.Kind {
@@ -127,11 +127,11 @@ func (c Change) String() string {
 // whole level.
 func (l *Ledger) Compare(id Identity, blocks []Block) Change {
 	if len(l.Chain) == 0 {
-		return Change{Kind: ChangeFirst, Broken: LevelNone, Block: -1}
+		return Change{Kind: ChangeFirst, Broken: levelNone, Block: -1}
 	}
 	n := l.common(blocks)
 	c := l.compareBlocks(n, blocks)
-	if field, was, is, level := l.Identity.Broken(id); level != LevelNone && level <= c.Broken {
+	if field, was, is, level := l.Identity.Broken(id); level != levelNone && level <= c.Broken {
 		c = Change{Kind: ChangeIdentity, Field: field, Broken: level, Block: -1, Old: was, New: is}
 		n = min(n, l.above(level))
 	}
@@ -143,7 +143,7 @@ func (l *Ledger) Compare(id Identity, blocks []Block) Change {
 }
 
 func (l *Ledger) compareBlocks(n int, blocks []Block) Change {
-	c := Change{Broken: LevelNone, Block: -1}
+	c := Change{Broken: levelNone, Block: -1}
 	switch {
 	case n == len(l.Chain) && n == len(blocks):
 		c.Kind = ChangeNone

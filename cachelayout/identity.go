@@ -18,7 +18,7 @@ type Identity struct {
 }
 
 // Broken returns the field whose change breaks the cache earliest in the prefix, its former and
-// its present value, and the first broken level. If nothing breaks, the level is LevelNone.
+// its present value, and the first broken level. If nothing breaks, the level is levelNone.
 //
 // The rules are Anthropic's invalidation table. For other providers only the
 // model is documented to matter, so only the model breaks.
@@ -26,7 +26,7 @@ func (old Identity) Broken(now Identity) (field, was, is string, level Level) {
 	if old.Model != now.Model {
 		return "model", old.Model, now.Model, LevelTools
 	}
-	level = LevelNone
+	level = levelNone
 	if old == now || !strings.HasPrefix(modelKey(now.Model), "claude") {
 		return "", "", "", level
 	}
@@ -34,7 +34,7 @@ func (old Identity) Broken(now Identity) (field, was, is string, level Level) {
 	// models key the cache by effort as well.
 	thought := LevelTools
 	if keepsFixedOnThinking(now.Model) {
-		thought = LevelMessages
+		thought = levelMessages
 	}
 	for _, f := range [...]struct {
 		name, was, is string
@@ -42,8 +42,8 @@ func (old Identity) Broken(now Identity) (field, was, is string, level Level) {
 	}{
 		{"thinking", old.Thinking, now.Thinking, thought},
 		{"effort", old.Effort, now.Effort, thought},
-		{"tool_choice", old.ToolChoice, now.ToolChoice, LevelMessages},
-		{"images", strconv.FormatBool(old.Images), strconv.FormatBool(now.Images), LevelMessages},
+		{"tool_choice", old.ToolChoice, now.ToolChoice, levelMessages},
+		{"images", strconv.FormatBool(old.Images), strconv.FormatBool(now.Images), levelMessages},
 	} {
 		if f.was != f.is && f.breaks < level {
 			field, was, is, level = f.name, f.was, f.is, f.breaks

@@ -127,7 +127,7 @@ func (l Ledger) Restore(blocks []Block) (Ledger, bool) {
 // measurements it hit one of 138 growing conversations. Expect treats it as no cache until usage
 // shows a hit, and again after the next call that missed.
 func (l *Ledger) Expect(m Model) Model {
-	if m.Cache == CacheGemini && !l.Hit {
+	if m.Cache == cacheGemini && !l.Hit {
 		m.Cache = CacheNone
 	}
 	return m
@@ -177,7 +177,7 @@ func (l *Ledger) marks(kept int, id Identity, blocks int, bps []Breakpoint, now 
 		if bp.Block < 0 || bp.Block >= blocks {
 			continue
 		}
-		level := LevelMessages
+		level := levelMessages
 		if bp.Block < kept {
 			level = levelOf(l.Chain[bp.Block].Region)
 		}
@@ -209,7 +209,7 @@ func (l *Ledger) Tail(blocks []Block) int {
 		return n - 1
 	}
 	for _, m := range slices.Backward(l.Marks) {
-		if m.Index < n && l.level(m.Index) == LevelMessages {
+		if m.Index < n && l.level(m.Index) == levelMessages {
 			return m.Index
 		}
 	}

@@ -28,33 +28,33 @@ func TestCompare(t *testing.T) {
 		kept   int
 		broken Level
 	}{
-		{"same", id, id, base, "none", 20_000, LevelNone},
-		{"append", id, id, grow(base, 2, 100), "append", 20_000, LevelNone},
+		{"same", id, id, base, "none", 20_000, levelNone},
+		{"append", id, id, grow(base, 2, 100), "append", 20_000, levelNone},
 		{"model", id, set(id, func(i *Identity) { i.Model = "claude-opus-5" }), base,
 			`model changed from "claude-opus-5-5" to "claude-opus-5": breaks tools`, 0, LevelTools},
 		{"tool choice", id, set(id, func(i *Identity) { i.ToolChoice = "any" }), base,
-			`tool_choice changed from "auto" to "any": breaks messages`, 15_000, LevelMessages},
+			`tool_choice changed from "auto" to "any": breaks messages`, 15_000, levelMessages},
 		{"first image", id, set(id, func(i *Identity) { i.Images = true }), base,
-			`images changed from "false" to "true": breaks messages`, 15_000, LevelMessages},
+			`images changed from "false" to "true": breaks messages`, 15_000, levelMessages},
 		{"effort, new model", id, set(id, func(i *Identity) { i.Effort = "low" }), base,
 			`effort changed from "high" to "low": breaks tools`, 0, LevelTools},
 		{"effort, old model", old, set(old, func(i *Identity) { i.Effort = "low" }), base,
-			`effort changed from "high" to "low": breaks messages`, 15_000, LevelMessages},
+			`effort changed from "high" to "low": breaks messages`, 15_000, levelMessages},
 		{"thinking, old model", old, set(old, func(i *Identity) { i.Thinking = "off" }), base,
-			`thinking changed from "" to "off": breaks messages`, 15_000, LevelMessages},
+			`thinking changed from "" to "off": breaks messages`, 15_000, levelMessages},
 		{"a tool", id, id, with(0, block(RegionTools, "tools2", 10_000)),
 			`tools changed at block 0: "tools2" stands where "tools" was`, 0, LevelTools},
 		{"system", id, id, with(1, Block{ID: "system", Region: RegionSystem, Hash: "x"}),
-			`system changed at block 1: "system" has other bytes`, 10_000, LevelSystem},
+			`system changed at block 1: "system" has other bytes`, 10_000, levelSystem},
 		{"a message", id, id, with(4, block(RegionWorkingSet, "edited", 9)),
-			`messages changed at block 4: "edited" stands where "m4" was`, 17_000, LevelMessages},
-		{"rewind", id, id, base[:5], `messages end at block 5, before "m5"`, 18_000, LevelMessages},
+			`messages changed at block 4: "edited" stands where "m4" was`, 17_000, levelMessages},
+		{"rewind", id, id, base[:5], `messages end at block 5, before "m5"`, 18_000, levelMessages},
 		{"a tool added in front of messages", id, id, append([]Block{base[0], block(RegionTools, "t2", 5)}, base[1:]...),
 			`tools changed at block 1: "t2" stands where "system" was`, 10_000, LevelTools},
 		{"the higher level wins", id, set(id, func(i *Identity) { i.ToolChoice = "any" }), with(1, block(RegionSystem, "s2", 1)),
-			`system changed at block 1: "s2" stands where "system" was`, 10_000, LevelSystem},
+			`system changed at block 1: "s2" stands where "system" was`, 10_000, levelSystem},
 		{"at a draw the setting", id, set(id, func(i *Identity) { i.ToolChoice = "any" }), with(4, block(RegionNewest, "e", 1)),
-			`tool_choice changed from "auto" to "any": breaks messages`, 15_000, LevelMessages},
+			`tool_choice changed from "auto" to "any": breaks messages`, 15_000, levelMessages},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestCompare(t *testing.T) {
 func TestOtherProvidersBreakByModelOnly(t *testing.T) {
 	a := Identity{Model: "gpt-6.1-sol", Effort: "low", ToolChoice: "auto"}
 	b := Identity{Model: "gpt-6.1-sol", Effort: "high", ToolChoice: "any", Images: true}
-	if f, _, _, l := a.Broken(b); f != "" || l != LevelNone {
+	if f, _, _, l := a.Broken(b); f != "" || l != levelNone {
 		t.Errorf("%s breaks %v", f, l)
 	}
 	b.Model = "gpt-6-sol"

@@ -20,10 +20,10 @@ const (
 	CacheOpenAIExplicit CacheKind = "openai-explicit"
 	// CacheOpenAIAuto caches any prefix by itself, in steps.
 	CacheOpenAIAuto CacheKind = "openai-auto"
-	// CacheGemini is Gemini's implicit cache. It may hold any prefix, and guarantees no hit.
-	CacheGemini CacheKind = "gemini"
-	// CacheDeepSeek caches whole prefix units on disk.
-	CacheDeepSeek CacheKind = "deepseek"
+	// cacheGemini is Gemini's implicit cache. It may hold any prefix, and guarantees no hit.
+	cacheGemini CacheKind = "gemini"
+	// cacheDeepSeek caches whole prefix units on disk.
+	cacheDeepSeek CacheKind = "deepseek"
 	// CacheNone is a model without a prompt cache, or an unknown one.
 	CacheNone CacheKind = "none"
 )
@@ -35,7 +35,7 @@ func (k CacheKind) marked() bool {
 
 // automatic reports whether the provider caches without markers.
 func (k CacheKind) automatic() bool {
-	return k == CacheOpenAIAuto || k == CacheGemini || k == CacheDeepSeek
+	return k == CacheOpenAIAuto || k == cacheGemini || k == cacheDeepSeek
 }
 
 // AssumedTTL is the assumed lifetime for providers that document none and for unknown models. It
@@ -237,9 +237,9 @@ func Assume(id string) Model {
 		row.Provider, row.Tokenizer, row.Cache = "openai", "o200k", CacheOpenAIAuto
 		row.MinCacheTokens, row.TTLs = 1024, []string{"5m"}
 	case strings.HasPrefix(key, "gemini"):
-		row.Provider, row.Tokenizer, row.Cache, row.MinCacheTokens = "google", "gemini", CacheGemini, 4096
+		row.Provider, row.Tokenizer, row.Cache, row.MinCacheTokens = "google", "gemini", cacheGemini, 4096
 	case strings.HasPrefix(key, "deepseek"):
-		row.Provider, row.Cache = "deepseek", CacheDeepSeek
+		row.Provider, row.Cache = "deepseek", cacheDeepSeek
 	}
 	return row.model()
 }

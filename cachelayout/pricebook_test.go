@@ -190,8 +190,8 @@ func TestModelBehaviour(t *testing.T) {
 		{"gpt-6-astra", 1024, "o200k", false, CacheOpenAIExplicit, 2},
 		{"gpt-5", 1024, "o200k", false, CacheOpenAIAuto, 1},
 		{"gpt-4-turbo", 0, "cl100k", false, CacheNone, 0},
-		{"gemini-2.5-pro", 2048, "gemini", false, CacheGemini, 0},
-		{"deepseek-flash", 0, "bytes", false, CacheDeepSeek, 0},
+		{"gemini-2.5-pro", 2048, "gemini", false, cacheGemini, 0},
+		{"deepseek-flash", 0, "bytes", false, cacheDeepSeek, 0},
 	}
 	for _, tt := range tests {
 		m := mustModel(t, tt.id)

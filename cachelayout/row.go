@@ -95,7 +95,7 @@ func decodeStrict(r io.Reader, into any) error {
 
 var (
 	knownTokenizers = []string{"", "o200k", "cl100k", "claude-old", "claude-new", "gemini", "bytes"}
-	knownCaches     = []CacheKind{"", CacheAnthropic, CacheOpenAIExplicit, CacheOpenAIAuto, CacheGemini, CacheDeepSeek, CacheNone}
+	knownCaches     = []CacheKind{"", CacheAnthropic, CacheOpenAIExplicit, CacheOpenAIAuto, cacheGemini, cacheDeepSeek, CacheNone}
 )
 
 // check refuses values that would lead to wrong bills.

@@ -84,7 +84,7 @@ func (l *Ledger) Lifetimes(now time.Time) (fixed, messages time.Duration) {
 		m := &l.Marks[i]
 		switch {
 		case !m.live(now):
-		case l.level(m.Index) != LevelMessages:
+		case l.level(m.Index) != levelMessages:
 			fixed = m.TTL
 		default:
 			messages = m.TTL

@@ -137,8 +137,8 @@ func (p *Projection) Tokens() int {
 	return n
 }
 
-// Spot is the part of a host's conversation that an item shows.
-type Spot struct {
+// spot is the part of a host's conversation that an item shows.
+type spot struct {
 	// Item is the item's index in Items. Message is the index of the host's message.
 	Item, Message int
 	// Segment is nil for a block of the kernel.
@@ -146,7 +146,7 @@ type Spot struct {
 }
 
 // Full returns the size of the host's content, 0 for a block of the kernel.
-func (s Spot) Full() int {
+func (s spot) Full() int {
 	if s.Segment == nil {
 		return 0
 	}
@@ -154,11 +154,11 @@ func (s Spot) Full() int {
 }
 
 // Spots yields Items with the parts of host that they show. Both are in the host's order.
-func (p *Projection) Spots(host []HostMessage) iter.Seq2[*Item, Spot] {
-	return func(yield func(*Item, Spot) bool) {
+func (p *Projection) Spots(host []HostMessage) iter.Seq2[*Item, spot] {
+	return func(yield func(*Item, spot) bool) {
 		at := 0
 		for i := range p.Items {
-			it, s := &p.Items[i], Spot{Item: i}
+			it, s := &p.Items[i], spot{Item: i}
 			if it.Hosted() {
 				for at < len(host)-1 && host[at].Key != it.Key {
 					at++
