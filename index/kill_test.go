@@ -112,7 +112,8 @@ func (v *victim) recover(t *testing.T, w *workspace, path string, want []string)
 	if len(again) > 0 || len(w.reads)+len(done) != killFiles {
 		t.Errorf("%d files were committed, %d read by the rerun, of them again %v", len(done), len(w.reads), again)
 	}
-	if s, err := ix.Stats(context.Background()); err != nil || s.Cached != v.cached {
+	// A full sync of all files ends by dropping the vectors of texts that are gone.
+	if s, err := ix.Stats(context.Background()); err != nil || s.Cached != v.cached && (s.Cached > 0 || len(done) < killFiles) {
 		t.Errorf("%d of %d vectors are left, %v", s.Cached, v.cached, err)
 	}
 	if v.do != "sync" { // which may have been killed before it had begun

@@ -281,26 +281,47 @@ func linesOf(text string) (out []string) {
 	return out
 }
 
-// find searches for everything that was ever written, and returns what is found by file. whole is
-// false if the answer says that something is missing.
-func (mc *machine) find(ctx context.Context) (found map[string][]string, whole bool, err error) {
+// find searches for everything that was ever written, and returns what is found by file. It asks again
+// for each wanted line that is missing, since a hit with few of the words is too weak to be shown beside
+// others. whole is false if an answer says that something is missing.
+func (mc *machine) find(ctx context.Context, wanted map[string][]string) (found map[string][]string, whole bool, err error) {
+	found, whole = map[string][]string{}, true
+	ask := func(question string) error {
+		r, err := mc.k.Search(ctx, api.SearchRequest{Query: question, Private: true, Lines: true, MaxResults: 1000})
+		if err != nil {
+			return err
+		}
+		for _, h := range r.Hits {
+			if h.Path != simFiles[0] && !strings.HasPrefix(h.Path, "memory/") {
+				continue
+			}
+			for _, l := range linesOf(h.Text) {
+				if !slices.Contains(found[h.Path], l) {
+					found[h.Path] = append(found[h.Path], l)
+				}
+			}
+		}
+		whole = whole && r.Err == nil && r.Behind == nil && (r.Reason == retrieval.OK || r.Reason == retrieval.NoMatch)
+		return nil
+	}
 	var q strings.Builder
 	for _, by := range "pq" {
 		for i := range mc.sim.files.most {
 			fmt.Fprintf(&q, "%c-%02d ", by, i)
 		}
 	}
-	r, err := mc.k.Search(ctx, api.SearchRequest{Query: q.String(), Private: true, Lines: true, MaxResults: 1000})
-	if err != nil {
+	if err := ask(q.String()); err != nil {
 		return nil, false, err
 	}
-	found = map[string][]string{}
-	for _, h := range r.Hits {
-		if h.Path == simFiles[0] || strings.HasPrefix(h.Path, "memory/") {
-			found[h.Path] = append(found[h.Path], linesOf(h.Text)...)
+	for name, lines := range wanted {
+		for _, l := range lines {
+			if whole && !slices.Contains(found[name], l) {
+				if err := ask(l); err != nil {
+					return nil, false, err
+				}
+			}
 		}
 	}
-	whole = r.Err == nil && r.Behind == nil && (r.Reason == retrieval.OK || r.Reason == retrieval.NoMatch)
 	return found, whole, nil
 }
 
@@ -310,7 +331,13 @@ func (h *host) search() {
 	s := h.s
 	h.deliver("search", func(ctx context.Context, mc *machine) (func(), error) {
 		k := s.known()
-		found, whole, err := mc.find(ctx)
+		wanted := map[string][]string{}
+		for name, lines := range k.written {
+			for _, l := range lines {
+				wanted[name] = append(wanted[name], l.what)
+			}
+		}
+		found, whole, err := mc.find(ctx, wanted)
 		if err == nil && whole && s.counts(k) {
 			for name, lines := range k.written {
 				for _, l := range lines {
@@ -363,7 +390,7 @@ func (s *simulation) checkFound(fresh *machine, by ...*machine) {
 			if try > 0 {
 				time.Sleep(6 * time.Second) // a machine does not try again at once
 			}
-			if found, whole, err = mc.find(context.Background()); err != nil {
+			if found, whole, err = mc.find(context.Background(), there); err != nil {
 				s.fault("%s: %v", mc.name, err)
 				return
 			}
