@@ -258,7 +258,7 @@ const quotesUser, quotesAgent = "[user] ", "[agent] "
 func (c *curator) capture(e *Entry, ref string, fresh bool) {
 	got := earned(e.Plain, e.Tags, func(sign string) bool { return c.failures[sign] > 1 })
 	if said, ok := strings.CutPrefix(e.Plain, quotesUser); ok {
-		if got = (earning{Text: said}); important(said) {
+		if got = (earning{Text: said}); important(said) && !choice.Wonders(said) {
 			got.Tags = MakeTags(Human)
 		}
 	}

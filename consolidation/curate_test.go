@@ -77,7 +77,7 @@ func TestCurate(t *testing.T) {
 func TestCurateBuffer(t *testing.T) {
 	c := curate(t, healthy(), func(o *consolidation.CurateOptions) {
 		o.Buffer = "# Working buffer of session main, 2026-03-09\n\n## 2026-03-09T09:12:05Z, turn 12 of session main, 63 % full, message 34\n\n" +
-			"- [user] From now on always answer in short sentences, please.\n- [agent] Done.\n- [decision] The lantern on the mole is lit from dusk on.\n<!-- mk:wb-1 -->\n"
+			"- [user] From now on always answer in short sentences, please.\n- [agent] Done.\n- [user] and do I need to remember the pier's key?\n- [decision] The lantern on the mole is lit from dusk on.\n<!-- mk:wb-1 -->\n"
 		o.BufferRef = "memory/working-buffer.md@0123"
 	})
 	got := strings.Join(texts(c), "\n")
@@ -85,6 +85,9 @@ func TestCurateBuffer(t *testing.T) {
 		if !strings.Contains(got, w) {
 			t.Errorf("%q is not in %q", w, got)
 		}
+	}
+	if strings.Contains(got, "pier's key") {
+		t.Errorf("a question is an entry: %q", got)
 	}
 	if !strings.Contains(c.Text(), "<!-- from memory/working-buffer.md@0123 -->") {
 		t.Errorf("where it comes from is missing: %s", c.Text())

@@ -34,6 +34,7 @@ func TestSettled(t *testing.T) {
 		{"Which option? 1. Poll; 2. Push → 4", ""},
 		{"Approved the plan: move the tide tables", ""},
 		{"rejected Edit crane.go → let's do this as a separate PR", ""},
+		{"Most of it is the harbour's cases. Want me to start building this out? → ok sounds great. lets get this going", ""},
 		// No subject, or no outcome.
 		{"Does this configuration structure look right? → yes", ""},
 		{"Want me to implement this? → yes please", ""},
