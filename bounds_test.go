@@ -20,14 +20,14 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 606600,
-	"exported names": 2604,
+	"exported names": 2530,
 	"functions of a plan that write into what they were given": 0,
 	"packages":                           124,
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6210,
-	"tokens of module .":                 1025437,
+	"tokens of module .":                 999000,
 	"tokens of module bench":             96000,
-	"tokens of module service":           59000,
+	"tokens of module service":           57400,
 	"words of doc":                       22600,
 }
 

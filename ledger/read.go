@@ -171,7 +171,7 @@ func read(s sentence, before string) (st Statement, ok bool) {
 			return Statement{}, false // an order to look at something
 		}
 	}
-	if foreign(s.said, s.said) || length < 2 || length == 2 && !order && !s.begins("lasting") || len(s.said) > mostSentence || asks && !polite || s.begins("questions") || s.has("examples", "reported") {
+	if firstRune(s.said) == '[' || length < 2 || length == 2 && !order && !s.begins("lasting") || len(s.said) > mostSentence || asks && !polite || s.begins("questions") || s.has("examples", "reported") {
 		return Statement{}, false
 	}
 	b := s.bind()
