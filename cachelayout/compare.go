@@ -26,7 +26,7 @@ const (
 // Change describes the first change in a request that broke a level of the cache.
 type Change struct {
 	Kind ChangeKind `json:"kind"`
-	// Broken is the level from which on nothing can be read. It is levelNone if the whole last
+	// Broken is the level from which on nothing can be read. It is "none" if the whole last
 	// request can still be read.
 	Broken Level `json:"breaks"`
 	// Field is the identity field that changed, "" otherwise.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/suite"
+	"github.com/memkernel/memkernel/kernel"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -61,16 +64,22 @@ func TestHugeResult(t *testing.T) {
 	c.add(memkernel.RoleUser, result("call_big", words(text)))
 	for _, resolver := range []string{"memory_get", ""} {
 		t.Run("resolver "+resolver, func(t *testing.T) {
-			k := memoryKernel(t)
-			defer k.Close()
 			req := request(c)
 			req.Resolver = resolver
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			p := planned(t, k, req)
-			runtime.ReadMemStats(&after)
-			if grown := after.TotalAlloc - before.TotalAlloc; grown > 8*uint64(size) {
-				t.Errorf("planning allocated %d MB for a result of %d MB", grown>>20, size>>20)
+			var k *kernel.Kernel
+			var p *api.ContextPlan
+			least := uint64(math.MaxUint64) // of three plans, since other goroutines allocate as well
+			for range 3 {
+				k = memoryKernel(t)
+				defer k.Close()
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				p = planned(t, k, req)
+				runtime.ReadMemStats(&after)
+				least = min(least, after.TotalAlloc-before.TotalAlloc)
+			}
+			if least > 8*uint64(size) {
+				t.Errorf("planning allocated %d MB for a result of %d MB", least>>20, size>>20)
 			}
 			if len(p.Reduced) != 1 || p.Reduced[0].Level == pagevm.Full {
 				t.Fatalf("reduced is %+v", p.Reduced)
