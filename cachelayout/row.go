@@ -49,9 +49,10 @@ type Row struct {
 	Tiers             []Tier    `json:"tiers"`
 }
 
-// bookFile is a price file.
+// bookFile is a price file. Sources are those that several rows name by a word.
 type bookFile struct {
 	Version int               `json:"version"`
+	Sources map[string]string `json:"sources"`
 	Rows    []json.RawMessage `json:"rows"`
 }
 
@@ -75,6 +76,7 @@ func parseRows(r io.Reader, name string) ([]Row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("parse prices: %s: row %d (%s): %w", name, i+1, row.ID, err)
 		}
+		row.Source = cmp.Or(f.Sources[row.Source], row.Source)
 		rows = append(rows, row)
 	}
 	return rows, nil

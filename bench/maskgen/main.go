@@ -18,6 +18,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -122,8 +123,11 @@ func encode(o *ours) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "\t")
 	err := e.Encode(o)
-	return b.Bytes(), err
+	return leading.ReplaceAll(b.Bytes(), nil), err
 }
+
+// leading is the indentation, which would only make the program larger that has the file in it.
+var leading = regexp.MustCompile(`(?m)^\t+`)
 
 // allMet fails if the review names a rule that gitleaks no longer has.
 func allMet(rules []theirRule) error {
