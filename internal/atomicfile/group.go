@@ -24,9 +24,8 @@ type File struct {
 // WriteGroup makes many new files durable together: it writes each file as a temp in the directory
 // stage, syncs all temps, renames them, and syncs each directory once. It also syncs dirs, the
 // directories of files that the caller relies on, and adds the others to it. It creates missing
-// directories. stage must exist
-// and be on the file system of the files. On Linux a large group costs two syncfs calls whatever
-// its size. Small groups, and all groups on other systems, cost one fsync per file and directory.
+// directories. stage must exist and be on the file system of the files. On Linux a large group costs
+// two syncfs calls whatever its size. Small groups, and all groups on other systems, cost one fsync per file and directory.
 //
 // A group is not a transaction: if a rename fails, the files renamed before it keep their new
 // names. No file is ever seen half written. After an error no temp is left.
