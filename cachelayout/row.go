@@ -52,7 +52,7 @@ type Row struct {
 // bookFile is a price file. Sources are those that several rows name by a word.
 type bookFile struct {
 	Version int               `json:"version"`
-	Sources map[string]string `json:"sources"`
+	Sources map[string]string `json:"sources,omitempty"`
 	Rows    []json.RawMessage `json:"rows"`
 }
 

@@ -57,7 +57,7 @@ func (r *reader) openCodeExport(c *candidate) error {
 
 // ocSaid reads the messages of a session's document.
 func (r *reader) ocSaid(s *Session, document []byte) error {
-	said, err := transcript.Load(bytes.NewReader(document), "", &transcript.Options{Dialect: transcript.OpenCode, MaxLineBytes: maxGemini})
+	said, err := transcript.Load(bytes.NewReader(document), "", &transcript.Options{Dialect: transcript.OpenCode, MaxLineBytes: 2 * maxSession})
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,10 @@ func (r *reader) ocSession(db *sql.DB, s *Session) error {
 		if err := scan(&id, &created, &data, &part); err != nil {
 			return err
 		}
-		if size += len(data) + len(part.String); size > maxSession {
+		if id != last {
+			size += len(data)
+		}
+		if size += len(part.String); size > maxSession {
 			return fmt.Errorf("%s: %w", s.Place, tooLarge(int64(size), maxSession))
 		}
 		if id != last {
