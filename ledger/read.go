@@ -81,9 +81,11 @@ func document(own string) bool {
 }
 
 // command reports whether a text is a host's command with what it is to do, such as "/review src only".
+// "/data is for backups" tells of a folder.
 func command(own string) bool {
 	first, rest, _ := strings.Cut(own, " ")
-	return rest != "" && strings.HasPrefix(first, "/") && strings.Count(first, "/") == 1
+	what := newSentence(rest, rest)
+	return rest != "" && strings.HasPrefix(first, "/") && strings.Count(first, "/") == 1 && !what.begins("copulas") && !what.begins("lasting")
 }
 
 // AsksToRemember reports whether a text consists of words by which people ask to remember
@@ -237,8 +239,8 @@ func (s *sentence) atHand(k Kind) bool {
 	if s.begins("tasks") && !s.lasts() && !s.has("limits") {
 		return true
 	}
-	names := s.wide || len(s.core()) > 3 || !s.has("pointing") || s.begins("lasting") // its subject
-	return !s.has("orders") && (!names || s.has("feels", "events", "unsure"))
+	named := s.wide || len(s.core()) > 3 || !s.has("pointing") || s.begins("lasting") // its subject is
+	return !s.has("orders") && (!named || s.has("feels", "events", "unsure"))
 }
 
 // leastNorm is the least number of words of a sentence that says how a thing must be, our choice.
