@@ -76,7 +76,7 @@ func TestRead(t *testing.T) {
 		{"a choice by its label", "yes, let's go with B", []ledger.Statement{{ledger.Decision, "yes, let's go with B", false}}},
 		{"an option by its label", "ok let's go with option 2", []ledger.Statement{{ledger.Decision, "ok let's go with option 2", false}}},
 		{"a folder by its path", "/data must never be emptied", []ledger.Statement{{ledger.Rule, "/data must never be emptied", true}}},
-		{"a command of the host", "/review src. Never touch the docs.", []ledger.Statement{{ledger.Rule, "Never touch the docs.", false}}},
+		{"a command of the host", "/review src. Never touch the vendor folder.", []ledger.Statement{{ledger.Rule, "Never touch the vendor folder.", false}}},
 		{"an order to look", "Propose where each of these files should go.", nil},
 		{"a question", "is our database called orca-main?", nil},
 		{"a condition", "if the port were 5433 we would need a new rule", nil},
