@@ -36,7 +36,7 @@ func blockable(s string) bool {
 	})
 }
 
-// unprintable are the characters beside control characters that the format can't hold unquoted, or
+// unprintable are the characters, in addition to control characters, that the format can't hold unquoted, or
 // that some readers take for a line break.
 const unprintable = "\u2028\u2029\ufeff\ufffe\uffff"
 

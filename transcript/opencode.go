@@ -76,7 +76,7 @@ func openCodeAssemble(l *Session) (add func(*Record), finish func()) {
 					continue
 				}
 				l.push(m, flags{})
-				if line := l.lines[""]; m.Origin == memkernel.OriginSummary { // it stands for all that comes before
+				if line := l.lines[""]; m.Origin == memkernel.OriginSummary { // it replaces all messages before it
 					m.Role, m.Usage = memkernel.RoleUser, nil
 					line.Bounds = append(line.Bounds, boundary{Pos: len(line.Order), Lead: []memkernel.Message{m}})
 				}

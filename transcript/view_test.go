@@ -430,7 +430,7 @@ func (s *Session) ViewBranch(v View, branch string) []memkernel.Message {
 	return s.host(l)
 }
 
-// A summary of OpenCode's stands for all messages before it.
+// A summary of OpenCode's replaces all messages before it.
 func TestOpenCodeSummary(t *testing.T) {
 	s, err := LoadFile("testdata/opencode.json", nil)
 	if err != nil {

@@ -36,7 +36,7 @@ type known struct {
 	// staged holds the existing folders for temps from which the temps of killed processes were
 	// removed.
 	staged sync.Map
-	// stood reports whether the state directory existed once.
+	// stood reports whether the state directory has existed at any time.
 	stood atomic.Bool
 }
 

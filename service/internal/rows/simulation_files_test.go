@@ -282,8 +282,8 @@ func linesOf(text string) (out []string) {
 }
 
 // find searches for everything that was ever written, and returns what is found by file. It asks again
-// for each wanted line that is missing, since a hit with few of the words is too weak to be shown beside
-// others. whole is false if an answer says that something is missing.
+// for each wanted line that is missing, since a hit with few of the words is too weak to be shown with
+// better ones. whole is false if an answer says that something is missing.
 func (mc *machine) find(ctx context.Context, wanted map[string][]string) (found map[string][]string, whole bool, err error) {
 	found, whole = map[string][]string{}, true
 	ask := func(question string) error {
