@@ -162,12 +162,16 @@ func joined(rs []*remark) []*remark {
 }
 
 // headed returns the cues that a heading or a label gives to the text below or after it, 0 for a
-// heading that is a sentence.
+// heading that is a sentence. One that reports work announces no wish, decision or lesson.
 func headed(s string) cue {
 	if len(s) > 2*mostHeading || s == "" {
 		return 0
 	}
-	return cuesOf(s) &^ (headPassing - 1) &^ headAny
+	cues := cuesOf(s) &^ (headPassing - 1) &^ headAny
+	if wordCount(s) > 2 && startOf(s)&cueWork != 0 {
+		cues &^= headWish | headDecision | headLesson // "Added a rule for the gates"
+	}
+	return cues
 }
 
 // around returns the cues of the nearest label or heading that has any. passing reports whether
@@ -183,7 +187,7 @@ func (r *remark) around() (near cue, passing, outer, copied bool) {
 		if i == 0 && r.label != "" && wordCount(s) > 2 {
 			h &^= headPassing // such a label speaks of something
 		}
-		if h&headPassing != 0 && h&(headDecision|headWish|headLesson) == 0 && near == 0 {
+		if h&headPassing != 0 && (h&(headDecision|headWish|headLesson) == 0 || cuesOf(s)&cueMoment != 0) && near == 0 {
 			passing, outer = passing || i == 0 || i == 1 && r.label != "", true
 		}
 		copied = copied || h&headDump != 0
@@ -201,7 +205,11 @@ func (r *remark) subject() string {
 		if i == len(r.above)-1 && len(r.above) > 1 && firstDate(h) != "" {
 			continue
 		}
-		if h = strings.Trim(headingNoise.ReplaceAllString(strings.ReplaceAll(h, "**", ""), ""), " *_:：—–-|·,;"); h != "" && wordCount(h) <= mostLead && telling(h) {
+		h = strings.Trim(headingNoise.ReplaceAllString(strings.ReplaceAll(h, "**", ""), ""), " *_:：—–-|·,;")
+		if name, rest := label(h); tagging(name) { // "Decision: where the queue is shown"
+			h = rest
+		}
+		if h != "" && wordCount(h) <= mostLead && telling(h) {
 			return h
 		}
 	}
@@ -210,7 +218,8 @@ func (r *remark) subject() string {
 
 // headingNoise matches the parts of a heading that do not name its subject: its number, its signs,
 // its dates and times, and its remarks in parentheses.
-var headingNoise = textutil.LazyRegexp("(?i)^\\[[^\\]]*\\]|^[^\\p{L}\\p{N}`~/\\[]*(?:\\d{1,3}[.):]\\s+)?[^\\p{L}\\p{N}`~/\\[]*|\\s[(（\\[].*$|\\s*[-—–|]?\\s*(?:\\d{4}-\\d{2}-\\d{2}|~?\\d{1,2}:\\d{2}(?::\\d{2})?)\\s*(?:[ap]m)?\\s*(?:utc|gmt|[a-z]{1,2}[sd]?t|jst|cet|cest)?\\b\\s*[-—–|:]*\\s*")
+var headingNoise = textutil.LazyRegexp("(?i)\\s*[-—–|]?\\s*(?:\\d{4}-\\d{2}-\\d{2}|~?\\d{1,2}:\\d{2}(?::\\d{2})?)(?:\\s*[ap]m)?(?:\\s*(?:utc|gmt|[a-z]{1,2}[sd]?t|jst|cet|cest))?\\b(?:\\s*[-—–|:]+)?|" +
+	"^\\[[^\\]]*\\]|^[^\\p{L}\\p{N}`~/\\[]*(?:\\d{1,3}(?:[.):]\\s+|\\x{FE0F}?\\x{20E3}))?[^\\p{L}\\p{N}`~/\\[]*|\\s[(（\\[].*$")
 
 // telling reports whether a heading names something by more than the words of all headings.
 func telling(h string) bool {

@@ -41,7 +41,7 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 	work := r.worked()
 	tags, score, why := c.sense(r, near, person, work)
 	wish := tags.has(Human)
-	if score == 0 || copied || passing && !(wish && person && r.has(cueRule|cueLasting|cuePrefer)) && !(r.has(cueRule) && r.names > 1 && !r.has(cueMoment)) || r.unfit(wish) {
+	if score == 0 || copied || passing && !(wish && person && r.has(cueRule|cueLasting|cuePrefer)) && !(r.starts(cueRule, 4) && r.names > 1 && !r.has(cueMoment)) || r.unfit(wish) {
 		return nil, 0, ""
 	}
 	all := cuesOf(strings.Join(r.above, " ; "))
@@ -77,9 +77,9 @@ func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, 
 		return MakeTags(Human), worthRule, "rule"
 	case r.starts(cueRule, 3) && !work && r.names > 0 && !r.has(cuePlan):
 		return MakeTags(Lesson), worthRule, "rule"
-	case r.under&headDecision != 0 && (r.names > 0 || wordCount(r.text) > leastFact) && !work:
+	case r.under&headDecision != 0 && (r.names > 0 || wordCount(r.text) > leastReason || r.has(cueDecide|cueChange|cueRule)) && !work:
 		return MakeTags(Decision), worthChoice, "choice"
-	case near&headDecision != 0 && !work && (r.has(cueDecide|cueChange|cueReason|cueRule) && r.names > 0 || r.names > 1 && wordCount(r.text) > 7):
+	case near&headDecision != 0 && !work && (r.has(cueDecide|cueChange|cueReason|cueRule) && r.names > 0 || r.names > 1 && wordCount(r.text) > leastReason):
 		return MakeTags(Decision), worthChoice - .5, "choice"
 	case r.has(cueDecide) && r.has(cueReason) && !work, r.names > 0 && (r.has(cueDecide) && r.has(cueChange|cueLasting) && !work || r.has(cueChange) && r.has(cueReason) && !(work && !r.starts(cueChange, 2))):
 		return MakeTags(Decision), worthChoice - .25, "choice"
@@ -109,6 +109,10 @@ func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, 
 	return nil, 0, ""
 }
 
+// leastReason is the number of words up to which a text below a heading for decisions may be a reason
+// alone, such as "Cheap, and no risk". Our choice.
+const leastReason = 7
+
 // mostPlain is the most characters of a plain line, our choice. A longer one is a report.
 const mostPlain = 160
 
@@ -117,7 +121,8 @@ const mostPlain = 160
 // for is a part of a report.
 func (r *remark) states() ledger.Kind {
 	if r.label != "" || headed(strings.Join(r.above, " "))&(headCause|headWork) != 0 || r.subject() != "" || r.entry.State != stateNone || strings.ContainsAny(r.text, "→=") || utf8.RuneCountInString(r.text) > mostPlain ||
-		r.starts(cueAsk|cueState, 4) && !r.has(cueDecide) || len(r.words) > 0 && (strings.HasSuffix(r.words[0], "ed") || strings.HasSuffix(r.words[0], "ing")) {
+		r.starts(cueAsk|cueState, 4) && !r.has(cueDecide) || len(r.words) > 0 && (strings.HasSuffix(r.words[0], "ed") || strings.HasSuffix(r.words[0], "ing")) ||
+		slices.ContainsFunc(mentions(r.words), func(m mention) bool { return m.cue&cueWork != 0 && m.from > 1 && m.from < 5 }) {
 		return ""
 	}
 	if said := ledger.Read(r.text); len(said) > 0 && said[0].Lasting {
@@ -132,7 +137,8 @@ func (r *remark) worked() bool {
 	_, rest := label(r.text)
 	said, _, _ := strings.Cut(rest, "（")
 	ws := words(said)
-	return startOf(rest)&cueWork != 0 || r.starts(cueWork, 1) && wordCount(r.label) < 3 || slices.ContainsFunc(mentions(ws), func(m mention) bool { return m.cue&cueWork != 0 && m.to == len(ws) && hasHan(ws[len(ws)-1]) })
+	named := words(r.label)
+	return startOf(rest)&cueWork != 0 || r.starts(cueWork, 1) && len(named) < 3 || len(named) > 1 && cuesOf(named[len(named)-1])&cueWork != 0 || slices.ContainsFunc(mentions(ws), func(m mention) bool { return m.cue&cueWork != 0 && m.to == len(ws) && hasHan(ws[len(ws)-1]) })
 }
 
 // clock matches a time of day, which a heading above the report of an event has.
@@ -143,7 +149,7 @@ var clock = textutil.LazyRegexp(`\b\d{1,2}:\d{2}\b`)
 func (r *remark) unfit(wish bool) bool {
 	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(r.text, "*_ )）"))
 	return strings.ContainsRune("?？:：", end) || r.has(cueHost) || wordCount(r.text) < leastFact || strings.ContainsAny(r.text, "✅❌✔☑⏳🔄") && !wish ||
-		strings.Contains(r.text, "assistant: ") || strings.Contains(r.text, "user: [") || r.starts(cuePlan, 2) && !wish || leans(r.text) && r.subject() == ""
+		strings.Contains(r.text, "assistant: ") || strings.Contains(r.text, "user: [") || r.starts(cuePlan, 2) && !wish || r.starts(cueMoment, 1) || leans(r.text) && r.subject() == ""
 }
 
 func hasHan(s string) bool { return strings.ContainsFunc(s, ideograph) }
