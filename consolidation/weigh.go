@@ -67,6 +67,7 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 // heading alone makes none of these.
 func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, string) {
 	cause := r.has(cueReason) || r.under&headCause != 0
+	_, rest := label(r.text)
 	switch {
 	case r.spoken, person && r.has(cuePrefer), person && r.has(cueWant|cueAsk|cueState) && (r.has(cueLasting|cueRule) || near&headWish != 0):
 		return MakeTags(Human), worthWish, "wish"
@@ -77,7 +78,7 @@ func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, 
 		return MakeTags(Human), worthRule, "rule"
 	case r.starts(cueRule, 3) && !work && r.names > 0 && !r.has(cuePlan):
 		return MakeTags(Lesson), worthRule, "rule"
-	case r.under&headDecision != 0 && (r.names > 0 || wordCount(r.text) > leastReason || r.has(cueDecide|cueChange|cueRule)) && !work:
+	case r.under&headDecision != 0 && (r.names > 0 || wordCount(r.text) > leastReason || wordCount(r.text) > leastFact && len(ledger.Read(rest)) > 0) && !work:
 		return MakeTags(Decision), worthChoice, "choice"
 	case near&headDecision != 0 && !work && (r.has(cueDecide|cueChange|cueReason|cueRule) && r.names > 0 || r.names > 1 && wordCount(r.text) > leastReason):
 		return MakeTags(Decision), worthChoice - .5, "choice"
@@ -138,7 +139,7 @@ func (r *remark) worked() bool {
 	said, _, _ := strings.Cut(rest, "（")
 	ws := words(said)
 	named := words(r.label)
-	return startOf(rest)&cueWork != 0 || r.starts(cueWork, 1) && len(named) < 3 || len(named) > 1 && cuesOf(named[len(named)-1])&cueWork != 0 || slices.ContainsFunc(mentions(ws), func(m mention) bool { return m.cue&cueWork != 0 && m.to == len(ws) && hasHan(ws[len(ws)-1]) })
+	return startOf(rest)&cueWork != 0 || r.starts(cueWork, 1) && (len(named) < 3 || r.values == 0 && r.label != "") || len(named) > 1 && r.under == 0 && cuesOf(named[len(named)-1])&cueWork != 0 || slices.ContainsFunc(mentions(ws), func(m mention) bool { return m.cue&cueWork != 0 && m.to == len(ws) && hasHan(ws[len(ws)-1]) })
 }
 
 // clock matches a time of day, which a heading above the report of an event has.
