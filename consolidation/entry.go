@@ -162,7 +162,7 @@ func marked(word string, refs ...string) string {
 }
 
 // leadingTime matches the time with which an item of a log begins, with its zone.
-var leadingTime = textutil.LazyRegexp(`^[*_]{0,3}\[?(\d{1,2}:\d{2}(?::\d{2})?)(?:\s*(?:UTC|GMT|Z|[AaPp][Mm]))?\]?[*_]{0,3}(?:\s*[-–—:|·]\s*|\s+|$)`)
+var leadingTime = textutil.LazyRegexp(`^[*_]{0,3}\[?(\d{1,2}:\d{2}(?::\d{2})?)(?:\s*[AaPp][Mm])?(?:\s*(?:UTC|GMT|Z|[PMCE]T|[CEWM]ES?T|[A-Z]{1,2}[SD]T)\b)?\]?[*_]{0,3}(?:\s*[-–—:|·]\s*|\s+|$)`)
 
 // trailingTime matches the time that the working buffer puts after a message.
 var trailingTime = textutil.LazyRegexp(`\s*\(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z\)$`)

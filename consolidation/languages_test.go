@@ -10,6 +10,10 @@ import (
 var days = []struct{ lang, log, keeps, drops string }{
 	{"en", "## The trial of the tides\n- **Conclusion**: `tide-api` refuses a page over 500 rows, so it must be read in parts of 400\n## Observations\n- The `gate` pipeline is running smoothly since the fix of Monday\n## What's included\n- `lamp_report.js` makes the list of lamps\n",
 		"parts of 400", "running smoothly,lamp_report"},
+	{"en", "## Notes\n- 23:00 EST: User ran `setup.py` and got 403 Forbidden, because Apollo rejected the key in `apollo.env`\n- \"The 7-month rule: why `stamina` matters more every day\"\n- 22:10 EST: User confirmed that reports must always come from `tide-api`, not from the old export\n## Pending user decisions\n- Script ready: `cleanup.sh` created (retention, disk checks, rotation)\n## Steps\n- Added UFW rule: `sudo ufw allow 443/tcp`\n",
+		"must always come from", "User ran,7-month,Script ready,UFW,EST"},
+	{"zh", "## 上午（10:07 AM）\n- 用户要求：\"给我一张 `Selfie` 照片，角度从下往上\"\n- 执行了每日 `GitHub` 仓库备份推送任务\n- 收到用户的反馈：\"`Report` 的标题永远不要用英文\"\n",
+		"永远不要用英文", "角度从下往上,备份推送,（）"},
 	{"ru", "## Решения\n- Счета храним в `SQLite`, а не в CSV, потому что диск дважды их испортил\n## Правила от владельца\n- Владелец попросил всегда указывать цены без НДС\n## Что сделано\n- Добавлен экспорт в `report.xlsx`\n## Дальше\n- Проверить `gateway.service` на складе\n## Проблемы\n- Принтер зависает, если две задачи приходят за секунду; решение: нужна пауза 3 секунды в `printd.conf`\n",
 		"Счета храним,без НДС,Принтер зависает", "Добавлен экспорт,Проверить"},
 	{"pt", "## Decisões\n- Guardamos as faturas em `SQLite` em vez de CSV, porque o disco as estragou duas vezes\n## Preferências\n- O dono pediu preços sempre sem IVA\n## O que foi feito\n- Adicionado o export para `report.xlsx`\n## Próximos passos\n- Verificar o `gateway.service` no armazém\n",

@@ -162,14 +162,15 @@ func joined(rs []*remark) []*remark {
 }
 
 // headed returns the cues that a heading or a label gives to the text below or after it, 0 for a
-// heading that is a sentence. One that reports work announces no wish, decision or lesson.
+// heading that is a sentence. One that reports work
+// or a request announces no wish, decision or lesson.
 func headed(s string) cue {
 	if len(s) > 2*mostHeading || s == "" {
 		return 0
 	}
 	cues := cuesOf(s) &^ (headPassing - 1) &^ headAny
-	if wordCount(s) > 2 && startOf(s)&cueWork != 0 {
-		cues &^= headWish | headDecision | headLesson // "Added a rule for the gates"
+	if of := cuesOf(s); wordCount(s) > 2 && startOf(s)&cueWork != 0 || of&cuePerson != 0 && of&cueAsk != 0 {
+		cues &^= headWish | headDecision | headLesson // "Added a rule for the gates", "The user asked"
 	}
 	return cues
 }
@@ -205,7 +206,8 @@ func (r *remark) subject() string {
 		if i == len(r.above)-1 && len(r.above) > 1 && firstDate(h) != "" {
 			continue
 		}
-		h = strings.Trim(headingNoise.ReplaceAllString(strings.ReplaceAll(h, "**", ""), ""), " *_:：—–-|·,;")
+		h = headingNoise.ReplaceAllString(strings.ReplaceAll(h, "**", ""), "")
+		h = strings.Trim(strings.NewReplacer("（）", "", "()", "").Replace(h), " *_:：—–-|·,;")
 		if name, rest := label(h); tagging(name) { // "Decision: where the queue is shown"
 			h = rest
 		}
@@ -240,6 +242,9 @@ func telling(h string) bool {
 // label returns the label of an entry and the rest after the label. A label is the beginning
 // before a colon or in bold letters. name is "" if the entry has no label.
 func label(plain string) (name, rest string) {
+	if strings.HasPrefix(plain, `"`) || strings.HasPrefix(plain, "“") {
+		return "", plain
+	}
 	if strings.HasPrefix(plain, "**") {
 		if at := strings.Index(plain[2:], "**"); at > 0 && at < 90 && wordCount(plain[2:2+at]) <= mostLead && !strings.HasSuffix(plain[2:2+at], ".") {
 			return strings.Trim(plain[2:2+at], "*_ :："), strings.TrimLeft(plain[at+4:], ":：*_ —–-→")

@@ -67,11 +67,12 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 // heading alone makes none of these.
 func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, string) {
 	cause := r.has(cueReason) || r.under&headCause != 0
+	told := person && (!work || r.starts(cueState, 2))
 	_, rest := label(r.text)
 	switch {
-	case r.spoken, person && r.has(cuePrefer), person && r.has(cueWant|cueAsk|cueState) && (r.has(cueLasting|cueRule) || near&headWish != 0):
+	case r.spoken, person && r.has(cuePrefer), told && r.has(cueWant|cueAsk|cueState) && (r.has(cueLasting|cueRule) || near&headWish != 0):
 		return MakeTags(Human), worthWish, "wish"
-	case person && r.names > 0 && (r.has(cueState) && r.has(cueDecide|cueChange|cueReason|cueHolds) || r.has(cueWant) && !r.has(cuePlan)):
+	case told && r.names > 0 && (r.has(cueState) && r.has(cueDecide|cueChange|cueReason|cueHolds) || r.has(cueWant) && !r.has(cuePlan)):
 		return MakeTags(Human), worthChoice - .5, "wish"
 	case person && r.has(cueAsk) && !r.has(cueDecide): // of the day
 	case near&headWish != 0 && !work && r.has(cueLasting|cueRule|cuePrefer|cueNeed|cueDecide):
@@ -138,8 +139,11 @@ func (r *remark) worked() bool {
 	_, rest := label(r.text)
 	said, _, _ := strings.Cut(rest, "（")
 	ws := words(said)
-	named := words(r.label)
-	return startOf(rest)&cueWork != 0 || r.starts(cueWork, 1) && (len(named) < 3 || r.values == 0 && r.label != "") || len(named) > 1 && r.under == 0 && cuesOf(named[len(named)-1])&cueWork != 0 || slices.ContainsFunc(mentions(ws), func(m mention) bool { return m.cue&cueWork != 0 && m.to == len(ws) && hasHan(ws[len(ws)-1]) })
+	named, of := words(r.label), mentions(r.words)
+	did := func(m mention) bool { // "The user ran it"
+		return m.cue&cueWork != 0 && m.from < 3 && r.starts(cuePerson, m.from) && !slices.ContainsFunc(of, func(o mention) bool { return o.from == m.from && o.cue&(cueState|cueDecide|cueChange) != 0 })
+	}
+	return slices.ContainsFunc(of, did) || startOf(rest)&cueWork != 0 || r.starts(cueWork, 1) && (len(named) < 3 || r.values == 0 && r.label != "") || len(named) > 1 && r.under == 0 && cuesOf(named[len(named)-1])&cueWork != 0 || slices.ContainsFunc(mentions(ws), func(m mention) bool { return m.cue&cueWork != 0 && m.to == len(ws) && hasHan(ws[len(ws)-1]) })
 }
 
 // clock matches a time of day, which a heading above the report of an event has.
