@@ -288,7 +288,7 @@ func (r *refiner) holders() {
 				p.words++
 			}
 		}
-		p.complete = p.words == r.asked && r.asked > 1 && !p.gone && !p.points && !p.repeats && !p.session.talk && !p.onlyAsks()
+		p.complete = p.words == r.groups && r.groups > 1 && 2*r.groups >= r.asked && !p.gone && !p.points && !p.repeats && !p.session.talk && !p.onlyAsks()
 		if p.words > 0 && !p.gone && !p.points && !p.repeats && !p.onlyAsks() && (2*p.words >= r.groups || len(e.marks) > 0) && e.may(&p.pairs, p.chunk.hit.Date) {
 			p.exact = max(p.exact, e.in(p.text(), p.chunk.hit.Date))
 			whole = whole || p.exact > mostMarks

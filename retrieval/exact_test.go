@@ -72,6 +72,18 @@ func TestNoWordNoPlace(t *testing.T) {
 	}
 }
 
+// A word of the question that nothing holds does not keep the line with all the others from the first
+// place.
+func TestWordThatNothingHolds(t *testing.T) {
+	near := "- agency, agency: the small agency" + strings.Repeat("\n- the small agency asks the agency", 3)
+	for _, q := range []string{"plan agency", "spends plan agency"} {
+		ix := &fakeIndex{hits: index.Hits{Keyword: ranked(hit("a", "a.md", 1, .9, near), hit("b", "b.md", 1, .3, "- plan: free, then 690, for an agency 2990, and so on for all who ask for it on the page\n- more"))}}
+		if got := askPassages(ix, q, Options{}); len(got) == 0 || got[0].Path != "b.md" {
+			t.Errorf("%q: %+v", q, got)
+		}
+	}
+}
+
 // deepIndex has chunks of common words before the one that is asked for.
 type deepIndex struct{ n int }
 

@@ -41,7 +41,8 @@ type place struct {
 	words, exact int
 	// called is the name of the file with the most words of the question, for the head of the file.
 	called string
-	// complete reports whether the passage alone holds every word of a question of several words.
+	// complete reports whether the passage alone holds every word of a question that any passage
+	// holds, if these are several and at least half of them.
 	// Turns of conversations don't count, because a turn with all words mostly asks the question.
 	complete bool
 	// learnt are the terms that the passage's facts hold and its lines don't.

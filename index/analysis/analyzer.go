@@ -45,6 +45,7 @@ func (a *Analyzer) lookup(w []byte) *word {
 	if vietnamese(text) {
 		got.stop &= 1 << vietnam
 	}
+	got.asks = got.stop | a.lx.asks[text] | a.lx.asks[a.lx.folded(text)]
 	a.memo[text] = got
 	return got
 }
@@ -68,7 +69,7 @@ func (a *Analyzer) Language(text string) string {
 // language finds the language of the scanned text, and its code, "" without a word in Latin
 // letters.
 func (a *Analyzer) language() (l int, code string) {
-	t := a.tally()
+	t := a.tally(false)
 	if l = t.best(); t.words == 0 {
 		return l, ""
 	}
@@ -114,11 +115,15 @@ func codeOf(code string) int {
 	return slices.IndexFunc(recipes[:latin], func(r recipe) bool { return r.code == code })
 }
 
-func (a *Analyzer) tally() *tally {
+func (a *Analyzer) tally(question bool) *tally {
 	var t tally
 	for i := range a.items {
 		if w := a.items[i].word; w != nil && w.script == roman {
-			t.count(w)
+			functional := w.stop
+			if question {
+				functional = w.asks
+			}
+			t.count(w, functional)
 		}
 	}
 	return &t

@@ -116,6 +116,8 @@ type lexicon struct {
 	tongues []tongue
 	// stops gives a word's languages, as bits, in which it is a function word.
 	stops map[string]uint32
+	// asks gives those in which a question drops it, too, as in [asking].
+	asks  map[string]uint32
 	fold  *asciifolding.AsciiFoldingFilter
 	width analysis.TokenFilter
 }
@@ -127,7 +129,7 @@ var words = sync.OnceValues(build)
 // not registered, which the tests of this package exclude.
 func build() (*lexicon, error) {
 	cache := registry.NewCache()
-	lx := &lexicon{stops: make(map[string]uint32, 8192), fold: asciifolding.New()}
+	lx := &lexicon{stops: make(map[string]uint32, 8192), asks: make(map[string]uint32, 512), fold: asciifolding.New()}
 	for i, r := range recipes {
 		t := tongue{code: r.code}
 		for _, name := range r.filters {
@@ -152,8 +154,7 @@ func build() (*lexicon, error) {
 	return lx, err
 }
 
-// loadStops adds the function words of a language, as they are scanned and
-// without accents.
+// loadStops adds the function words of a language and those with which it asks.
 func (lx *lexicon) loadStops(cache *registry.Cache, code string, bit int) error {
 	var list []string
 	if own := ownStops[code]; own != "" {
@@ -167,12 +168,18 @@ func (lx *lexicon) loadStops(cache *registry.Cache, code string, bit int) error 
 			list = append(list, w)
 		}
 	}
+	lx.add(lx.stops, list, bit)
+	lx.add(lx.asks, strings.Fields(asking[code]), bit)
+	return nil
+}
+
+// add notes words of a language, as they are scanned and without accents.
+func (lx *lexicon) add(to map[string]uint32, list []string, bit int) {
 	for _, w := range list {
 		w = strings.Map(lower, w)
-		lx.stops[w] |= 1 << bit
-		lx.stops[lx.folded(w)] |= 1 << bit
+		to[w] |= 1 << bit
+		to[lx.folded(w)] |= 1 << bit
 	}
-	return nil
 }
 
 // folded takes the accents off a word and leaves only letters, digits and
@@ -212,14 +219,14 @@ type tally struct {
 	bare [firstOther - firstBare]int
 }
 
-// count adds one word. A function word that several languages share counts
-// less for each.
-func (t *tally) count(w *word) {
+// count adds one word, which is a function word in some languages. One that several languages
+// share counts less for each.
+func (t *tally) count(w *word, functional uint32) {
 	t.words++
 	for i := range t.bare {
-		t.bare[i] += int(w.stop >> (firstBare + i) & 1)
+		t.bare[i] += int(functional >> (firstBare + i) & 1)
 	}
-	mask := w.stop & (1<<latin - 1)
+	mask := functional & (1<<latin - 1)
 	if w.hint == 1<<vietnam {
 		t.hinted++
 	} else { // without its accents it is like many others'

@@ -62,7 +62,7 @@ func (a *Analyzer) languages(langs []string) []int {
 	}
 	if len(set) == 0 {
 		set = append(set, english)
-		if best := a.tally().best(); best != english {
+		if best := a.tally(true).best(); best != english {
 			set = append(set, best)
 		}
 	}
@@ -73,7 +73,7 @@ func (a *Analyzer) languages(langs []string) []int {
 // the one with the most of them. One lone hit of a language that the index
 // doesn't hold is a coincidence ("die" in an English question).
 func (a *Analyzer) stopLanguage(set []int, known bool) int {
-	t := a.tally()
+	t := a.tally(true)
 	if mostlyHinted*t.hinted >= t.words && t.hinted > 0 {
 		return vietnam // máy without its accent would be English
 	}
@@ -151,11 +151,11 @@ func (q *query) collect(dropStops bool) {
 func (q *query) isStop(w *word) bool {
 	switch w.script {
 	case roman:
-		return q.stop >= 0 && w.stop&(1<<q.stop) != 0
+		return q.stop >= 0 && w.asks&(1<<q.stop) != 0
 	case russian:
-		return w.stop&(1<<russian|1<<bulgarian) != 0
+		return w.asks&(1<<russian|1<<bulgarian) != 0
 	}
-	return w.stop != 0 // the script identifies the language, or nearly
+	return w.asks != 0 // the script identifies the language, or nearly
 }
 
 // bulgarian is the bit of the other language in Cyrillic letters.

@@ -10,8 +10,9 @@ import (
 // word is a distinct lower-case word with the terms it leaves, found out once.
 type word struct {
 	text string
-	// stop holds, as bits, the languages in which it is a function word.
-	stop uint32
+	// stop holds, as bits, the languages in which it is a function word, and asks also those in
+	// which it only asks.
+	stop, asks uint32
 	// hint holds, likewise, the languages that its letters hint at.
 	hint uint32
 	// script is an index into recipes for words whose letters identify their
