@@ -28,10 +28,10 @@ type candidate struct {
 	outline *outline
 	// digest is made when it is first needed.
 	digest *digest
-	// exact is how much of the question the text contains verbatim. complete reports whether the
-	// text alone holds every word of it.
-	exact    int
-	complete bool
+	// exact is how much of the question the text contains verbatim. complete is as in a passage, and
+	// every reports whether the text alone holds every word of the question, if only one.
+	exact           int
+	complete, every bool
 	// called is the name of the file, if the candidate is the whole file.
 	called string
 	holds  holds

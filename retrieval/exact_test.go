@@ -84,6 +84,17 @@ func TestWordThatNothingHolds(t *testing.T) {
 	}
 }
 
+// A search shows every line that holds all of its words, and a prompt only those about as good as the
+// best.
+func TestSearchKeepsWhatHoldsAll(t *testing.T) {
+	ix := &fakeIndex{hits: index.Hits{Keyword: ranked(hit("a", "a.md", 1, .9, "- puma"), hit("b", "b.md", 1, .3, "- puma: "+strings.Repeat("a long line about ports and restarts ", 12)))}}
+	for prompt, want := range map[bool]int{false: 2, true: 1} {
+		if got := New(ix, nil).Search(t.Context(), Query{Text: "puma", Passages: true, Lines: true, MinShare: .9, Prompt: prompt, Now: now}).Hits; len(got) != want {
+			t.Errorf("prompt %v: %d hits", prompt, len(got))
+		}
+	}
+}
+
 // deepIndex has chunks of common words before the one that is asked for.
 type deepIndex struct{ n int }
 

@@ -299,6 +299,7 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 		}
 		c := &made[i]
 		p.candidate(c, w)
+		c.every = p.words > 0 && p.words == r.asked
 		switch {
 		case p.words == r.groups:
 			c.holds = all

@@ -278,7 +278,8 @@ func (s *search) session() []*candidate {
 	return out
 }
 
-// rate ages and sorts the candidates, and drops those below MinShare.
+// rate ages and sorts the candidates, and drops those below MinShare. A search keeps the passages
+// that hold every word that was asked for.
 func (s *search) rate(cs []*candidate) []*candidate {
 	if s.q.Prompt && !s.past() {
 		cs = slices.DeleteFunc(cs, func(c *candidate) bool {
@@ -298,12 +299,13 @@ func (s *search) rate(cs []*candidate) []*candidate {
 	}
 	order(cs)
 	s.protect(cs)
-	enough := func(c *candidate) bool {
-		return c.hit.Score > 0 && c.hit.Score >= s.q.MinShare*cs[0].hit.Score
+	if len(cs) == 0 {
+		return nil
 	}
-	if i := slices.IndexFunc(cs, func(c *candidate) bool { return !enough(c) }); i >= 0 {
-		cs = cs[:i]
-	}
+	least := s.q.MinShare * cs[0].hit.Score
+	cs = slices.DeleteFunc(cs, func(c *candidate) bool {
+		return c.hit.Score <= 0 || c.hit.Score < least && (s.q.Prompt || !c.every)
+	})
 	return cs
 }
 
