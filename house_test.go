@@ -38,8 +38,8 @@ var arrows = map[string][]string{
 
 	"budget": {},
 
-	"internal/cli":   {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/qmd", "internal/atomicfile", "internal/config", "internal/display", "internal/document", "internal/endpoint", "internal/longwork", "internal/settings", "internal/store", "internal/textutil", "internal/tokencount", "kernel", "kernel/api", "kernel/billing", "kernel/health", "markdownstore", "pagevm/mask", "pagevm/represent", "retrieval", "sessions", "summary/model", "transcript"},
-	"internal/verbs": {".", "cachelayout", "checkpoint", "consolidation", "embed", "index", "internal/atomicfile", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/imports", "internal/rendezvous", "internal/settings", "internal/store", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm/paging", "replay", "retrieval", "retrieval/foreign", "serve", "serve/hook", "serve/install", "serve/mcp", "serve/meter", "serve/proxy", "serve/telemetry", "serve/tools", "serve/ui", "testdata", "transcript"},
+	"internal/cli":   {"budget", "cachelayout", "consolidation", "embed", "index", "index/qmd", "internal/atomicfile", "internal/config", "internal/display", "internal/document", "internal/longwork", "internal/settings", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/health", "markdownstore", "pagevm/mask", "retrieval", "sessions", "summary/model", "transcript"},
+	"internal/verbs": {".", "cachelayout", "checkpoint", "consolidation", "consolidation/history", "embed", "index", "index/analysis", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/endpoint", "internal/imports", "internal/rendezvous", "internal/settings", "internal/store", "internal/textutil", "internal/tokencount", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/paging", "replay", "retrieval", "retrieval/foreign", "serve", "serve/hook", "serve/install", "serve/mcp", "serve/meter", "serve/proxy", "serve/telemetry", "serve/tools", "serve/ui", "testdata", "transcript"},
 	"testdata":       {},
 	"cmd/memkernel":  {"internal/cli", "internal/verbs"},
 
@@ -62,7 +62,7 @@ var arrows = map[string][]string{
 	"internal/choice":          {"internal/textutil", "transcript"},
 	"internal/config":          {"cachelayout", "internal/textutil"},
 	"internal/contract":        {},
-	"internal/display":         {".", "cachelayout", "consolidation", "consolidation/history", "index", "index/analysis", "internal/document", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/paging", "replay", "retrieval", "serve/meter", "serve/proxy", "transcript"},
+	"internal/display":         {"internal/textutil"},
 	"internal/document":        {".", "cachelayout", "index", "kernel", "kernel/api", "kernel/billing", "kernel/health", "markdownstore", "pagevm", "retrieval", "transcript"},
 	"internal/e2e":             {},
 	"internal/endpoint":        {"internal/textutil"},
@@ -87,7 +87,7 @@ var arrows = map[string][]string{
 
 	"bench/cmd/mkbench": {"bench/economics", "bench/paging", "bench/relevance", "bench/verbs", "internal/cli", "internal/verbs"},
 	"bench/economics":   {"bench/policies", "cachelayout", "internal/atomicfile", "internal/cli", "internal/config", "internal/document", "replay", "transcript"},
-	"bench/paging":      {".", "budget", "internal/cli", "internal/display", "kernel", "kernel/api", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
+	"bench/paging":      {".", "budget", "internal/cli", "kernel", "kernel/api", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
 	"bench/policies":    {".", "cachelayout", "pagevm/toolcall", "replay", "replay/recall", "transcript"},
 	"bench/relevance":   {"budget", "embed", "index", "index/analysis", "internal/cli", "internal/display", "markdownstore", "retrieval"},
 	"bench/verbs":       {"bench/predict", "internal/cli", "internal/config", "internal/display", "transcript"},

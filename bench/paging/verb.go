@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -72,11 +71,11 @@ func (b *flags) run(ctx context.Context, a *cli.App) error {
 	p := a.Style()
 	for _, t := range all {
 		head, rest, _ := strings.Cut(t.text(), "\n")
-		if _, err := fmt.Fprintf(a.Out, "%s\n%s\n", p.Paint(display.Bold, head), rest); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "%s\n%s\n", p.Paint("bold", head), rest); err != nil {
 			return err
 		}
 	}
-	_, err = io.WriteString(a.Out, p.Paint(display.Gray, "ours, then (the paper's); = follows from our workloads' rules, ~ from sizes")+"\n")
+	_, err = io.WriteString(a.Out, p.Paint("gray", "ours, then (the paper's); = follows from our workloads' rules, ~ from sizes")+"\n")
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 func (d *evaluation) draw(w io.Writer, p display.Style) error {
 	var b strings.Builder
 	title := func(format string, args ...any) {
-		fmt.Fprintf(&b, "%s\n", p.Paint(display.Bold, fmt.Sprintf(format, args...)))
+		fmt.Fprintf(&b, "%s\n", p.Paint("bold", fmt.Sprintf(format, args...)))
 	}
 	title("%d questions of %s", d.Questions, strings.Join(d.Sets, ", "))
 	evalTable(&b, d.Report)
@@ -96,7 +96,7 @@ func foldTable(b *strings.Builder, folds []fold) {
 // draw prints a row for each kind of item.
 func (d *knownEvaluation) draw(w io.Writer, p display.Style) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", p.Paint(display.Bold, "items of "+display.Printable(d.Workspace)+", as they are written; then FTS5, and the difference"))
+	fmt.Fprintf(&b, "%s\n", p.Paint("bold", "items of "+display.Printable(d.Workspace)+", as they are written; then FTS5, and the difference"))
 	fmt.Fprintf(&b, "  %-10s %3s %6s %6s   %-9s %6s %6s   %7s %7s   %5s %5s\n", "%", "n", "hit@1", "hit@10", "FTS5 rows", "hit@1", "hit@10", "hit@1", "hit@10", "1k t", "2k t")
 	for _, kind := range knownKinds {
 		k, of := d.Known[kind], d.Plain[kind]

@@ -163,7 +163,7 @@ func (d *benchPredictJSON) sum() {
 func (d *benchPredictJSON) draw(w io.Writer, p display.Style) error {
 	b := &strings.Builder{}
 	rows := func(head, columns string, row func(name string, s *predictedSums)) {
-		fmt.Fprintf(b, "%s\n  %s\n", p.Paint(display.Bold, head), p.Paint(display.Gray, columns))
+		fmt.Fprintf(b, "%s\n  %s\n", p.Paint("bold", head), p.Paint("gray", columns))
 		for i := range d.Sessions {
 			row(d.Sessions[i].Session, &d.Sessions[i].predictedSums)
 		}
@@ -193,7 +193,7 @@ func (d *benchPredictJSON) draw(w io.Writer, p display.Style) error {
 	for i := range d.Sessions {
 		s := &d.Sessions[i]
 		for _, l := range display.Wrap(notCompared(s), p.Columns()-2) {
-			fmt.Fprintf(b, "  %s\n", p.Paint(display.Gray, l))
+			fmt.Fprintf(b, "  %s\n", p.Paint("gray", l))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -17,8 +17,14 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/suite"
-	"github.com/memkernel/memkernel/internal/verbs"
 )
+
+// observedTurns is the document of observe.
+type observedTurns struct {
+	Committed, Duplicate, Conflicts, Ingested, Turns int
+	Open                                             bool
+	TornLine                                         int `json:"torn_line"`
+}
 
 const sharedTranscripts = "../../../shared/data/transcripts"
 
@@ -112,10 +118,10 @@ func TestObserveAgainWritesNothing(t *testing.T) {
 			if err := os.WriteFile(file, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			observe := func() verbs.ObserveJSON {
+			observe := func() observedTurns {
 				t.Helper()
 				out, errs, code := verb(t, "observe", "--json", "--workspace", dir, "-t", file)
-				var doc verbs.ObserveJSON
+				var doc observedTurns
 				if code != 0 || json.Unmarshal([]byte(out), &doc) != nil {
 					t.Fatalf("exit %d: %s%s", code, out, errs)
 				}
@@ -227,7 +233,7 @@ func TestObserveWhileItGrows(t *testing.T) {
 	for name, data := range recordings(t) {
 		t.Run(name, func(t *testing.T) {
 			grown, once, file := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), name)
-			observe := func(dir string, data []byte) (doc verbs.ObserveJSON) {
+			observe := func(dir string, data []byte) (doc observedTurns) {
 				t.Helper()
 				if err := os.WriteFile(file, data, 0o600); err != nil {
 					t.Fatal(err)
@@ -256,7 +262,7 @@ func TestObserveWhileItGrows(t *testing.T) {
 				t.Errorf("%d turns of a growing file, %d at once:\n%s\n%s", len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 			out, errs, code := verb(t, "observe", "--json", "--workspace", once, "--session", "s", "-t", file, "--ended")
-			var ended verbs.ObserveJSON
+			var ended observedTurns
 			if code != 0 || json.Unmarshal([]byte(out), &ended) != nil {
 				t.Fatalf("--ended: exit %d: %s%s", code, out, errs)
 			}

@@ -2,7 +2,7 @@
 // that verbs share: streams, flags, transcripts and price books. The package also defines how a
 // run ends: its exit codes, and errors with hints. Settings is the only code that reads the
 // configuration into options of the kernel, its index, providers of vectors and notes, and
-// upkeep. The package knows no verb except help, completion, version, config, prices and man.
+// upkeep. The package knows no verb except help, completion and version.
 package cli
 
 import (
@@ -176,14 +176,6 @@ func (a *App) joinFlags(cmd *cobra.Command) error {
 
 // OwnFlag marks a flag that has the name of a setting's flag but does not set that setting.
 const OwnFlag = "memkernel_own"
-
-// EconomyFlag adds --economy to a verb that plans. The flag overrides the setting economy.
-func EconomyFlag(cmd *cobra.Command) *cachelayout.Economy {
-	e := cachelayout.Balanced
-	cmd.Flags().Var(&e, "economy", "what to prefer where memory costs money: save, balanced, keep, or a `number` from 0 to 1")
-	CompleteWords(cmd, "economy", []string{string(cachelayout.Save), string(cachelayout.Balanced), string(cachelayout.Keep)})
-	return &e
-}
 
 // SharedFlag adds --shared to a verb that shows memory. The flag overrides workspace.private.
 func (a *App) SharedFlag(set *pflag.FlagSet) {

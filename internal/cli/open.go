@@ -17,7 +17,6 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/summary/model"
@@ -58,19 +57,6 @@ type Needs struct {
 	AsItIs bool
 	// Watch is called with the kernel's work. It may be nil.
 	Watch func(context.Context, *api.Done)
-}
-
-// Billed returns the billing report of a workspace, nil if the workspace has no billing record.
-func Billed(ctx context.Context, s *Settings) (*billing.Report, error) {
-	if s.Config.Store.Backend == "files" && !store.Exists(store.Files(s.StateDir), "") {
-		return nil, nil
-	}
-	k, err := s.Kernel(ctx, Needs{})
-	if err != nil {
-		return nil, err
-	}
-	defer k.Close()
-	return k.Usage(ctx, billing.Options{Location: s.Config.Workspace.Timezone.Location()})
 }
 
 // Kernel opens the workspace's kernel.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"net/url"
 	"strings"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/document"
-	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -45,13 +43,6 @@ const (
 // Ranking returns the options for the ranking of hits.
 func Ranking(r *config.Retrieval) retrieval.Options {
 	return retrieval.Options{VectorWeight: r.VectorWeight, KeywordWeight: math.Round((1-r.VectorWeight)*1e6) / 1e6, HalfLife: cmp.Or(time.Duration(r.HalfLife), -1), Lambda: max(r.MMRLambda, math.SmallestNonzeroFloat64)}
-}
-
-// OnThisMachine reports whether the spelling of an address names this machine. It looks up no
-// names other than localhost. The address "" means the provider's own address.
-func OnThisMachine(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && endpoint.Loopback(u)
 }
 
 // KernelOptions returns all settings of the kernel, with a price book and a provider of vectors.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/sessions"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -128,21 +127,6 @@ func (a *App) Session(t *TranscriptFlags) (*transcript.Session, error) {
 	return session, nil
 }
 
-// ViewFlag is a flag for the view of a session.
-func ViewFlag(cmd *cobra.Command, v *Choice, def string) {
-	*v = Choice{Value: def, Of: []string{"host", "full"}}
-	cmd.Flags().Var(v, "view", "which messages count: those that the host would send, or all there ever were")
-	CompleteWords(cmd, "view", v.Of)
-}
-
-// View returns the view that the flag names.
-func (c *Choice) View() transcript.View {
-	if c.Value == "full" {
-		return transcript.Full
-	}
-	return transcript.Host
-}
-
 // ReadAll reads a file, or standard input for "-".
 func (a *App) ReadAll(path string) ([]byte, error) {
 	f, err := a.OpenFile(path)
@@ -151,35 +135,4 @@ func (a *App) ReadAll(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(f)
-}
-
-// SourceFlags are the flags for the source of a session.
-type SourceFlags struct{ file, channel, agent string }
-
-// Add adds the flags to a verb. The help text of --session-file ends with the parameter file.
-func (s *SourceFlags) Add(cmd *cobra.Command, file string) {
-	f := cmd.Flags()
-	f.StringVar(&s.file, "session-file", "", "`path` of the host's transcript, kept in checkpoints"+file)
-	f.StringVar(&s.channel, "channel", "", "`name` of the channel that the person writes on, such as telegram, kept in checkpoints")
-	f.StringVar(&s.agent, "agent", "", "`name` of the agent that answers, kept in checkpoints")
-}
-
-// FileOfTranscript is the help text for verbs that use the transcript as the session's file. The
-// verb plan does not, because a plan must be the same on every machine.
-const FileOfTranscript = " (default the file of --transcript)"
-
-// Of returns the source of a session that was read from the file at path. The session may be nil.
-// The paths "" and - stand for no file.
-func (s *SourceFlags) Of(path string, session *transcript.Session) checkpoint.Source {
-	out := checkpoint.Source{File: s.file, Channel: s.channel, Agent: s.agent}
-	if session != nil {
-		out.Compactions = len(session.Compactions())
-	}
-	if out.File == "" && path != "" && path != "-" {
-		out.File = path
-		if abs, err := filepath.Abs(path); err == nil {
-			out.File = abs
-		}
-	}
-	return out
 }

@@ -50,7 +50,7 @@ type UI struct {
 	All      bool   // print every row of a table
 	color    string // auto, always or never, as progress
 	progress string
-	meter    *display.Meter
+	meter    *meter
 	given    string // the shared flags that were given, for commands that hints name
 	// grace is the time that the verb may take in addition to graceAfterSignal, in nanoseconds.
 	grace atomic.Int64
@@ -123,13 +123,13 @@ func (u *UI) ProgressDone() { u.line().Done() }
 const slow = time.Second
 
 // line is the line of progress, nil if none is shown.
-func (u *UI) line() *display.Meter {
+func (u *UI) line() *meter {
 	if u.meter == nil && u.showsProgress() {
 		patience := slow
 		if u.progress == "always" {
 			patience = 0
 		}
-		u.meter = display.NewMeter(u.Err, patience, time.Now)
+		u.meter = newMeter(u.Err, patience, time.Now)
 	}
 	return u.meter
 }
@@ -184,12 +184,16 @@ func (u *UI) Style() display.Style {
 	return p
 }
 
+// Text is never narrower than minColumns, because tables need them, and never wider than
+// maxColumns, because longer lines are hard to read.
+const minColumns, maxColumns = 44, 140
+
 // size returns the number of columns for text, and of the terminal's rows. The columns are the
 // terminal's within bounds. Without a terminal they are the default, and there are no rows.
 func (u *UI) size() (columns, rows int) {
 	if f, ok := display.Bare(u.Out).(*os.File); ok {
 		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return min(max(w, display.MinWidth), display.MaxColumns), h
+			return min(max(w, minColumns), maxColumns), h
 		}
 	}
 	return display.Columns, 0
@@ -241,9 +245,9 @@ func (u *UI) document() io.Writer { return display.DocumentScreen(u.Out) }
 func (u *UI) IndexProgress() func(api.ReindexProgress) {
 	switch {
 	case u.showsProgress():
-		return func(p api.ReindexProgress) { u.Step(display.ReindexStep(p)) }
+		return func(p api.ReindexProgress) { u.Step(reindexStep(p)) }
 	case u.Quiet || u.progress == "never":
 		return nil
 	}
-	return display.ReindexLines(u.Err, time.Now)
+	return reindexLines(u.Err, time.Now)
 }

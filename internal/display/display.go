@@ -1,8 +1,7 @@
-// Package display draws the results of the kernel and the judges for people: explanations of
-// plans, tables, progress. A [Sheet] renders every text: its functions draw plain data on it, and
-// [Style.Say] spells every value in it. The package never
-// opens a kernel, reads a file or decides which data to show. Text fits the width of its style,
-// and no information is in colour alone. Callers must pass foreign text through a screen before a
+// Package display draws text for people: lines, paragraphs and tables on a [Sheet], in the width and
+// the colours of a [Style]. [Style.Say] spells every value in a text. The package never opens a
+// kernel, reads a file or decides which data to show. Text fits the width of its style, and no
+// information is in colour alone. Callers must pass foreign text through a screen before a
 // terminal.
 package display
 
@@ -16,14 +15,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-const (
-	// Columns is the largest width of a line, except on a wider terminal.
-	Columns = 80
-	// MaxColumns is the largest width of a line, because longer lines are hard to read.
-	MaxColumns = 140
-	// MinWidth is the smallest width that a table can be drawn in.
-	MinWidth = 44
-)
+// Columns is the largest width of a line, except on a wider terminal.
+const Columns = 80
 
 // Style is how a drawing looks.
 type Style struct {
@@ -43,27 +36,20 @@ type Style struct {
 // Columns returns the width of a drawing that can't be narrower than [Columns].
 func (p Style) Columns() int { return max(p.Width, Columns) }
 
-// ink is an ANSI attribute.
-type ink string
+// inks has the ANSI attribute of each ink.
+var inks = map[string]string{"": "", "bold": "1", "red": "31", "green": "32", "yellow": "33", "blue": "34", "purple": "35", "cyan": "36", "white": "37", "gray": "90"}
 
-const (
-	Bold   ink = "1"
-	red    ink = "31"
-	green  ink = "32"
-	yellow ink = "33"
-	blue   ink = "34"
-	purple ink = "35"
-	cyan   ink = "36"
-	white  ink = "37"
-	Gray   ink = "90"
-)
-
-// Paint colours text, or returns it unchanged without colour.
-func (p Style) Paint(s ink, text string) string {
-	if !p.Color || text == "" || s == "" {
+// Paint writes text in an ink, such as "bold" or "red", or returns it unchanged without colour. The
+// ink "" is plain. Paint panics for an unknown ink.
+func (p Style) Paint(ink, text string) string {
+	code, known := inks[ink]
+	if !known {
+		panic("display: unknown ink " + ink)
+	}
+	if !p.Color || text == "" || code == "" {
 		return text
 	}
-	return ours("\x1b["+string(s)+"m") + text + ours("\x1b[0m")
+	return ours("\x1b["+code+"m") + text + ours("\x1b[0m")
 }
 
 // Width returns the number of columns that a text without colour takes on a terminal: two for

@@ -4,12 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
-	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/rivo/uniseg"
 )
 
@@ -68,55 +65,6 @@ func TestWrapAroundAWideLetter(t *testing.T) {
 	}
 }
 
-func TestApportionFillsTheBar(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tokens := rapid.SliceOfN(rapid.IntRange(0, 300000), 1, 9).Draw(t, "tokens")
-		var all []band
-		total := 0
-		for _, n := range tokens {
-			all = append(all, band{tokens: n})
-			total += n
-		}
-		sum := 0
-		for i, n := range apportion(all, 76) {
-			if all[i].tokens > 0 && n < 1 {
-				t.Fatalf("band %d of %d tokens has no cell", i, all[i].tokens)
-			}
-			sum += n
-		}
-		if total > 0 && sum != 76 {
-			t.Fatalf("cells add up to %d, want 76", sum)
-		}
-	})
-}
-
-func TestLifetime(t *testing.T) {
-	for d, want := range map[time.Duration]string{0: "-", 5 * time.Minute: "5m", time.Hour: "1h", 12 * time.Hour: "12h", 90 * time.Second: "1m30s"} {
-		if got := lifetime(int(d / time.Second)); got != want {
-			t.Errorf("lifetime(%v) = %q, want %q", d, got, want)
-		}
-	}
-}
-
-// TestMarker: painting adds colour and nothing else, and finds other forms of a
-// word.
-func TestMarker(t *testing.T) {
-	m := newMarker("deploys 数据库", Style{Color: true})
-	if got, want := shown(m.text("We deployed 数据, the deploy: ok")), "We \x1b[33mdeployed\x1b[0m \x1b[33m数据\x1b[0m, the \x1b[33mdeploy\x1b[0m: ok"; got != want {
-		t.Fatalf("got %q, want %q", got, want)
-	}
-	strip := strings.NewReplacer("\x1b[33m", "", "\x1b[0m", "")
-	rapid.Check(t, func(t *rapid.T) {
-		line := Printable(rapid.String().Draw(t, "line"))
-		if got := strip.Replace(shown(m.text(line))); got != line {
-			t.Fatalf("%q became %q", line, got)
-		}
-		if got := newMarker("deploy", Style{}).text(line); got != line {
-			t.Fatalf("without colour %q became %q", line, got)
-		}
-	})
-}
-
 // TestWidth: columns are a terminal's, for every script.
 func TestWidth(t *testing.T) {
 	for s, want := range map[string]int{
@@ -147,28 +95,6 @@ func TestClipKeepsLetters(t *testing.T) {
 	for _, s := range []string{"数据库是重要的系统", "👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧", "gro\u0308sse\u0301gro\u0308sse\u0301"} {
 		if got := strings.Join(Wrap(s, 5), ""); got != s {
 			t.Errorf("wrapped %q is %q", s, got)
-		}
-	}
-}
-
-// TestExplainTakesTheTerminal: every line keeps to the width, a wider one is used, and
-// where there is none it is 80.
-func TestExplainTakesTheTerminal(t *testing.T) {
-	out := plan100(func(p *api.ContextPlan) {
-		p.SessionKey = strings.Repeat("数据👨‍👩‍👧שלום", 30)
-		p.Model = strings.Repeat("gpt-数据", 30)
-		p.Faults = []fault.Fault{{Code: "workspace_cut", Detail: strings.Repeat("größe 数据库 👨‍👩‍👧 ", 60)}}
-		p.Regions = []api.Region{{Name: "carry", Tokens: 60_000}}
-		p.Retrieval = api.Retrieval{Reason: "OK", Items: 1, Citations: []string{"memory/" + strings.Repeat("数据", 40) + ".md"}}
-	})
-	for _, width := range []int{0, 44, 80, 100, 140} {
-		text := Style{Width: width, All: true}.Text(func(s *Sheet) { Explain(s, out) })
-		widest := 0
-		for l := range strings.Lines(text) {
-			widest = max(widest, Width(strings.TrimSuffix(l, "\n")))
-		}
-		if want := max(width, Columns); widest != want {
-			t.Errorf("at %d columns the widest line has %d, want %d", width, widest, want)
 		}
 	}
 }

@@ -22,11 +22,14 @@ func (p Style) Text(draw func(*Sheet)) string {
 	return s.b.String()
 }
 
-// inked is a value in a colour.
+// inked is a value in an ink.
 type inked struct {
-	ink
+	ink  string
 	cell any
 }
+
+// Inked returns a value that a hole or a cell spells in an ink.
+func Inked(ink string, value any) any { return inked{ink, value} }
 
 // Say fills the holes of a form with values, in their order. {} spells a value: a number with
 // commas, a cost in dollars, a moment after a blank, a list with commas, any text on one line.
@@ -73,7 +76,10 @@ func (p Style) spell(v any) string {
 	case *float64:
 		return dollars(v)
 	case time.Time:
-		return momentAfter(" ", v)
+		if v.IsZero() {
+			return ""
+		}
+		return " " + v.UTC().Format("2006-01-02 15:04:05 UTC")
 	case []string:
 		return Printable(strings.Join(v, ", "))
 	case int, int64:
@@ -85,27 +91,27 @@ func (p Style) spell(v any) string {
 // Line writes a text that [Style.Say] makes, on a line of its own.
 func (s *Sheet) Line(form string, values ...any) { s.b.WriteString(s.Say(form, values...) + "\n") }
 
-// raw writes a line that may be coloured, without blanks at its end.
-func (s *Sheet) raw(line string) { s.b.WriteString(strings.TrimRight(line, " ") + "\n") }
+// Raw writes a line that may be coloured, without blanks at its end.
+func (s *Sheet) Raw(line string) { s.b.WriteString(strings.TrimRight(line, " ") + "\n") }
 
 // Para writes a text that [Style.Say] makes, wrapped to the style's width. The parameter indent is
 // the number of blanks before each line. If ink is "", the text has no colour.
-func (s *Sheet) Para(indent int, ink ink, form string, values ...any) {
+func (s *Sheet) Para(indent int, ink, form string, values ...any) {
 	s.Hang(strings.Repeat(" ", indent), indent, ink, form, values...)
 }
 
 // Hang writes a text as [Sheet.Para] does, but its first line begins with a head, which takes
 // indent columns and may be coloured.
-func (s *Sheet) Hang(head string, indent int, ink ink, form string, values ...any) {
+func (s *Sheet) Hang(head string, indent int, ink, form string, values ...any) {
 	for _, l := range Wrap(s.Say(form, values...), s.Columns()-indent) {
-		s.raw(head + s.Paint(ink, l))
+		s.Raw(head + s.Paint(ink, l))
 		head = strings.Repeat(" ", indent)
 	}
 }
 
-// row returns a line of a table whose columns have these widths. A column of a negative width is
+// Row returns a line of a table whose columns have these widths. A column of a negative width is
 // aligned to the right.
-func (p Style) row(columns []int, cells ...any) string {
+func (p Style) Row(columns []int, cells ...any) string {
 	var line strings.Builder
 	for i, c := range cells {
 		in, ok := c.(inked)
@@ -128,26 +134,17 @@ func (p Style) row(columns []int, cells ...any) string {
 func (s *Sheet) Table(indent int, columns []int, head ...any) func(cells ...any) {
 	lead := strings.Repeat(" ", indent)
 	if len(head) > 0 {
-		s.raw(lead + s.Paint(Gray, s.row(columns, head...)))
+		s.Raw(lead + s.Paint("gray", s.Row(columns, head...)))
 	}
-	return func(cells ...any) { s.raw(lead + s.row(columns, cells...)) }
+	return func(cells ...any) { s.Raw(lead + s.Row(columns, cells...)) }
 }
 
-// section begins a part of the sheet, with a remark at the right edge.
-func (s *Sheet) section(title, remark string) {
+// Section begins a part of the sheet, with a remark at the right edge.
+func (s *Sheet) Section(title, remark string) {
 	remark = Clip(remark, s.Columns()-Width(title)-2)
 	gap := s.Columns() - Width(title) - Width(remark)
 	s.Line("")
-	s.raw(s.Paint(Bold, title) + strings.Repeat(" ", max(gap, 1)) + s.Paint(Gray, remark))
-}
-
-// text writes a sentence under a section, wrapped, after a short label.
-func (s *Sheet) text(label, form string, values ...any) { s.textIn("", label, form, values...) }
-
-// textIn is text in a colour.
-func (s *Sheet) textIn(as ink, label, form string, values ...any) {
-	const indent = 15
-	s.Hang("  "+s.Paint(Gray, Left(label, indent-2)), indent, as, form, values...)
+	s.Raw(s.Paint("bold", title) + strings.Repeat(" ", max(gap, 1)) + s.Paint("gray", remark))
 }
 
 // Thousands writes 1234567 as 1,234,567.
@@ -185,14 +182,6 @@ func Size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// percent formats part of whole in per cent, with one digit.
-func percent(part, whole int) string {
-	if whole == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
-}
-
 // Share formats a number between 0 and 1 as a percentage.
 func Share(v float64) string {
 	if p := 100 * v; p < 1000 {
@@ -220,15 +209,4 @@ func dollars(v *float64) string {
 		return fmt.Sprintf("$%.5f", *v)
 	}
 	return fmt.Sprintf("$%.4f", *v)
-}
-
-// AtTime formats a moment after a comma, or returns "" if it is not known.
-func AtTime(t time.Time) string { return momentAfter(", at ", t) }
-
-// momentAfter formats a moment after a text, or returns "" if it is not known.
-func momentAfter(text string, t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return text + t.UTC().Format("2006-01-02 15:04:05 UTC")
 }

@@ -19,7 +19,7 @@ func TestSay(t *testing.T) {
 		Say("{bytes}{?, edited}{?, gone}", int64(2048), true, false):                "2.0 KiB, edited",
 		Say("{}: {}, {}", new(0.5), (*float64)(nil), []string{"a", "b\n\x1b"}):      "$0.5000: unpriced, a, b \\u{1b}",
 		Say("at{}{}; {%.1f}", day, time.Time{}, 0.25):                               "at 2026-03-09 08:12:31 UTC; 0.2",
-		Style{Color: true}.Say("{}", inked{red, "a"}):                               Style{Color: true}.Paint(red, "a"),
+		Style{Color: true}.Say("{}", Inked("red", "a")):                             Style{Color: true}.Paint("red", "a"),
 		Say("{} takes {x} as it is", "{}", 3) + Say("{no hole} without its values"): "{} takes 3 xs as it is{no hole} without its values",
 	} {
 		if got != want {

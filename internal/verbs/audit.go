@@ -75,7 +75,7 @@ func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
 	a.Findings(r.Findings)
 	none := lookedAtNothing(ctx, a, r)
 	if a.All = f.all; a.JSON || none == nil {
-		err = cli.Answer(a, document.OfAudit(r), r, display.Audit)
+		err = cli.Answer(a, document.OfAudit(r), r, showAudit)
 	}
 	return cmp.Or(err, cli.WithFindings(r.Faults()), none)
 }
@@ -141,4 +141,92 @@ func checkIDs(names []string) (out []health.Code, err error) {
 		out = append(out, id)
 	}
 	return out, nil
+}
+
+// severities are the colours of the severities.
+var severities = map[health.Severity]string{health.OK: "green", health.Note: "cyan", health.Warning: "yellow", health.Error: "red"}
+
+// finding writes finding i after its head, which takes indent columns. It writes the hint below
+// the finding, unless the next finding of the same check has the same hint.
+func finding(s *display.Sheet, all []health.Finding, i int, head string, indent int, text string) {
+	f := &all[i]
+	s.Hang(head, indent, "", "{}", text)
+	if i+1 == len(all) || all[i+1].Code != f.Code || all[i+1].Hint != f.Hint {
+		s.Para(indent+2, "gray", "{}", f.Hint)
+	}
+}
+
+// severity returns the severity of a finding in its colour, in eight columns.
+func severity(s *display.Sheet, f *health.Finding) string {
+	return s.Paint(severities[f.Severity], display.Left(string(f.Severity), 8))
+}
+
+// showAudit lists the findings of an audit, grouped by check.
+func showAudit(s *display.Sheet, r *health.Report) {
+	clean := 0
+	var skipped []string
+	for _, c := range r.Checks {
+		var found []health.Finding
+		for _, f := range r.Findings {
+			if f.Code == c.ID && f.Severity != health.OK {
+				found = append(found, f)
+			}
+		}
+		switch {
+		case c.Skipped != "":
+			skipped = append(skipped, string(c.ID)+": "+c.Skipped)
+		case len(found) == 0:
+			clean++
+		default:
+			ofCheck(s, c, found)
+		}
+	}
+	for _, c := range r.Checks {
+		for i := range r.Findings {
+			if f := &r.Findings[i]; f.Code == c.ID && f.Severity == health.OK {
+				s.Para(0, "gray", "{}: {}", f.Code, f.What)
+				if s.All {
+					places(s, 2, f)
+				}
+			}
+		}
+	}
+	for _, text := range skipped {
+		s.Para(0, "gray", "not run: {}", text)
+	}
+	s.Line("{file} with {entry} read:", r.Files, r.Entries)
+	by := ""
+	if n := len(r.Checks) - clean - len(skipped); n > 0 {
+		by = s.Say("{finding} by {check}; ", r.Faults(), n)
+	}
+	not := ""
+	if len(skipped) > 0 {
+		not = s.Say("; {%d} not run", len(skipped))
+	}
+	s.Line("{}{check} found nothing{}", by, clean, not)
+}
+
+// places lists the other places of a finding, indented.
+func places(s *display.Sheet, indent int, f *health.Finding) {
+	var names []string
+	for _, o := range f.Others {
+		names = append(names, o.String())
+	}
+	s.Para(indent, "gray", "also {}", names)
+}
+
+// ofCheck lists the findings of a check.
+func ofCheck(s *display.Sheet, c health.CheckRun, found []health.Finding) {
+	s.Line("{} ({%d})", display.Inked("bold", c.ID), len(found))
+	shown := first(s, found)
+	for i := range shown {
+		f := &shown[i]
+		finding(s, shown, i, "  "+severity(s, f), 10, strings.TrimSpace(f.Place.String()+" "+f.What))
+		if s.All && len(f.Others) > 1 {
+			places(s, 12, f)
+		}
+	}
+	if more := len(found) - len(shown); more > 0 {
+		s.Line("  and {%d} more; --all shows them", more)
+	}
 }

@@ -22,8 +22,8 @@ type compactFlags struct {
 	target   config.Tokens
 	share    float64
 	force    bool
-	overflow cli.OverflowFlag
-	fixed    cli.FixedValue
+	overflow overflowFlag
+	fixed    fixedValue
 	text     bool
 }
 
@@ -47,7 +47,7 @@ and the tools is taken from the first call with recorded usage, as plan takes it
   memkernel compact -t session.jsonl --overflow refusal.txt`,
 		RunE: with(a, o, runCompact),
 	}
-	o.lifeFlags.add(cmd, "full", cli.FileOfTranscript)
+	o.lifeFlags.add(cmd, "full", fileOfTranscript)
 	o.addOwn(a, cmd)
 	return cmd
 }
@@ -61,7 +61,7 @@ func (o *compactFlags) addOwn(a *cli.App, cmd *cobra.Command) {
 	f.Var(&o.overflow, "overflow", "a provider's refusal as too long: its `text`, or a file that holds it")
 	o.windowFlags.add(f, "the last plan's, or the price book's", "the last plan's, or a fifth, 8k to 40k", "", "the tool or command")
 	o.fixed.Add(f)
-	cli.EconomyFlag(cmd)
+	economyFlag(cmd)
 	f.BoolVar(&o.text, "text", false, "print summary and restore text alone")
 	a.SharedFlag(f)
 }
@@ -99,7 +99,7 @@ func runCompact(ctx context.Context, a *cli.App, o *compactFlags) error {
 		}
 	}
 	if n := b.Compact.FixedTokens; n > 0 && n == c.FixedTokens {
-		a.Tip("the figures have %s", display.FixedRemark(n))
+		a.Tip("the figures have %s", fixedRemark(n))
 	}
 	return nil
 }

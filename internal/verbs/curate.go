@@ -3,6 +3,9 @@ package verbs
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,7 +67,7 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := cli.Answer(a, curateJSON{"memkernel/curate/v1", out}, out, display.Curated); err != nil || a.JSON {
+	if err := cli.Answer(a, curateJSON{"memkernel/curate/v1", out}, out, showCurated); err != nil || a.JSON {
 		return err
 	}
 	if !out.Applied && len(out.Entries)+len(out.Facts) > 0 {
@@ -128,7 +131,7 @@ func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := cli.Answer(a, pruneJSON{"memkernel/prune/v1", out}, out, display.Pruned); err != nil || a.JSON {
+	if err := cli.Answer(a, pruneJSON{"memkernel/prune/v1", out}, out, showPruned); err != nil || a.JSON {
 		return err
 	}
 	if !out.Applied && (len(out.Moves) > 0 || out.BufferBytes > 0) {
@@ -148,4 +151,113 @@ func openUpkeep(ctx context.Context, a *cli.App) (*kernel.Kernel, error) {
 		return nil, err
 	}
 	return a.Kernel(ctx, cli.Needs{})
+}
+
+// showCurated lists the entries that were, or would be, added.
+func showCurated(s *display.Sheet, out *api.Curated) {
+	for i := range out.Entries {
+		e := &out.Entries[i]
+		s.Hang("  + ", 4, "", "{} {}", e.Tags, e.Text)
+		from := "from " + e.From
+		if e.Replaces != "" {
+			from += fmt.Sprintf(", in the place of %q", e.Replaces)
+		}
+		s.Para(6, "gray", "{}", from)
+	}
+	for i := range out.Facts {
+		s.Hang("  ", 4, "", "{}", factsLine(&out.Facts[i]))
+	}
+	if out.TakenBack > 0 {
+		s.Para(0, "", "{}", takenBack(out))
+	}
+	what := added(out) + " in " + out.Path
+	if len(out.Entries) == 0 {
+		what = s.Say("nothing {?else }of {} that {} doesn't have", out.TakenBack > 0, out.Day, out.Path)
+	}
+	if out.Left > 0 {
+		what += fmt.Sprintf(", %d more keep", out.Left)
+	}
+	s.Line("{}; {bytes} of the working buffer read", what, out.BufferBytes)
+}
+
+// added says how many entries were, or would be, added under the heading of a day.
+func added(out *api.Curated) string {
+	n := len(out.Entries)
+	return display.Say("{entry} {} added under {}", n, doneTo(n, out.Applied), out.Day)
+}
+
+// takenBack says how many entries stay away because a person took them back, and how one comes
+// back.
+func takenBack(out *api.Curated) string {
+	return display.Say("left out: {entry} that you took back; 'memkernel remember --to {} TEXT' writes one again", out.TakenBack, out.Path)
+}
+
+// factsLine describes the question about a log's facts that a model was, or would be, asked, and
+// the facts that were taken from the answer.
+func factsLine(f *api.Facts) string {
+	lines, price, most := fmt.Sprintf("lines %d to %d of %s", f.FromLine, f.ToLine, f.Path), "", ""
+	if f.USD != nil {
+		price, most = fmt.Sprintf(", $%.4f", *f.USD), fmt.Sprintf(", at most $%.4f", *f.USD)
+	}
+	switch f.Reason {
+	case "":
+		return display.Say("{} would be sent to {} for facts: about {} tokens, and at most {} back{}", lines, f.Model, f.InputTokens, f.OutputTokens, most)
+	case "OK":
+		return display.Say("{}: {fact} in {}, {%d} dropped; {} and {} tokens{}", lines, f.Taken, f.File, f.Dropped, f.InputTokens, f.OutputTokens, price)
+	}
+	return display.Say("{}: no facts: {}: {}", lines, f.Reason, f.Detail)
+}
+
+// shownMove is the length of the shown part of a block, in characters.
+const shownMove = 100
+
+// showPruned lists the blocks that moved, or would move, with their new place. It also lists the
+// blocks that stay.
+func showPruned(s *display.Sheet, out *api.Pruned) {
+	for i := range out.Moves {
+		m := &out.Moves[i]
+		to := m.To
+		if to == "" {
+			to = "nowhere: it is elsewhere, too"
+		}
+		s.Line("{} -> {} {}", display.Inked("bold", address(m.From, m.Line)), to, display.Inked("gray", "("+string(m.Why)+")"))
+		s.Line("    {}", clipped(m.Text, shownMove))
+	}
+	for i := range out.Changes {
+		c := &out.Changes[i]
+		s.Line("{}: {} to {%d} lines", c.Path, c.LinesBefore, c.LinesAfter)
+	}
+	for _, over := range slices.Concat(out.Over, unknownNames(out.Unknown), out.Kept) {
+		s.Para(0, "yellow", "note: {}", over)
+	}
+	s.Line("{entry} {} moved, {bytes} of the working buffer emptied, {bytes} left", len(out.Moves), doneTo(len(out.Moves), out.Applied), out.BufferBytes, out.BufferLeft)
+}
+
+// unknownNames returns a message for names of --include that match no entry.
+func unknownNames(names []string) []string {
+	var out []string
+	for _, n := range names {
+		out = append(out, fmt.Sprintf("%q names no file that is pruned, no heading in one and no entry", n))
+	}
+	return out
+}
+
+// clipped returns the beginning of a text on one line.
+func clipped(s string, n int) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) <= n {
+		return string(r)
+	}
+	return string(r[:n]) + "…"
+}
+
+// doneTo returns the verb for the action that was, or would be, done to n things.
+func doneTo(n int, applied bool) string {
+	switch {
+	case !applied:
+		return "would be"
+	case n == 1:
+		return "was"
+	}
+	return "were"
 }

@@ -56,7 +56,7 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 		return err
 	}
 	examineAgents(a, d)
-	err = cli.Answer(a, document.OfDoctor(d), d, display.Doctor)
+	err = cli.Answer(a, document.OfDoctor(d), d, showDoctor)
 	if err == nil && d.Count(health.Error) > 0 {
 		return cli.WithFindings(d.Faults())
 	}
@@ -100,4 +100,13 @@ func examineAgents(a *cli.App, d *health.Report) {
 		}
 		d.Add(f)
 	}
+}
+
+// showDoctor lists the passed and failed checks of a report.
+func showDoctor(s *display.Sheet, r *health.Report) {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		finding(s, r.Findings, i, severity(s, f)+display.Left(string(f.Code), 11), 19, f.What)
+	}
+	s.Line("{error}, {warning}, {note}, {%d} ok", r.Count(health.Error), r.Count(health.Warning), r.Count(health.Note), r.Count(health.OK))
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
@@ -15,7 +17,6 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/spf13/cobra"
 )
 
 // forgetFlags are the flags of forget.
@@ -84,7 +85,7 @@ func runForget(ctx context.Context, a *cli.App, f *forgetFlags, ids []string) er
 	if err != nil {
 		return err
 	}
-	if err := cli.Answer(a, document.OfForgotten(f.session, out), out, display.Forgotten); err != nil || a.JSON {
+	if err := cli.Answer(a, document.OfForgotten(f.session, out), out, showForgotten); err != nil || a.JSON {
 		return err
 	}
 	if !out.Applied && len(out.Pages)+len(out.Transcripts)+len(out.Memory) > 0 {
@@ -179,7 +180,7 @@ func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error 
 	if err != nil {
 		return err
 	}
-	if err := cli.Answer(a, everywhereJSON{"memkernel/forget_everywhere/v1", out}, out, display.Everywhere); err != nil {
+	if err := cli.Answer(a, everywhereJSON{"memkernel/forget_everywhere/v1", out}, out, showEverywhere); err != nil {
 		return err
 	}
 	if !out.Applied && len(out.Sessions)+len(out.Lines)+len(out.Backups) > 0 {
@@ -256,4 +257,63 @@ func showRetained(s *display.Sheet, out *api.Retained) {
 	if out.Backups > 0 {
 		s.Line("{backup} of memory's files, {bytes}, {}", out.Backups, out.BackupBytes, done)
 	}
+}
+
+// showEverywhere lists the text that was, or would be, removed, the searched places, and the text
+// that is left.
+func showEverywhere(s *display.Sheet, e *api.Everywhere) {
+	goes := "would go"
+	if e.Applied {
+		goes = "went"
+	}
+	for _, x := range e.Sessions {
+		s.Line("session {}: {?all of it, }{page} {}", x.Session, x.Whole, len(x.Pages), goes)
+	}
+	for _, l := range e.Lines {
+		s.Line("{} {}: {}", address(l.Path, l.Line), goes, display.Clip(l.Text, max(s.Columns()-len(l.Path)-20, 20)))
+	}
+	if n := len(e.Backups); n > 0 {
+		s.Line("{backup} of memory's files {}", n, goes)
+	}
+	if e.Indexed {
+		s.Line("the index was made anew")
+	}
+	left := len(e.Left)
+	if len(e.Sessions)+len(e.Lines)+len(e.Backups)+left == 0 {
+		s.Line("nothing holds it")
+	}
+	switch {
+	case e.Applied && left > 0:
+		s.Line("searched {file}, {bytes}: {place} of it left", e.Files, e.Bytes, left)
+	case e.Applied:
+		s.Line("searched {file}, {bytes}: nothing has these words any more", e.Files, e.Bytes)
+	case left > 0:
+		s.Line("{place} of it would be left", left)
+	}
+	for _, l := range e.Left {
+		s.Line("  {}: {}", l.Path, l.Why)
+	}
+	if e.Applied {
+		s.Line("not touched: transcripts that hosts keep in their own folders, and git")
+	}
+}
+
+// showForgotten lists the entries that were, or would be, forgotten.
+func showForgotten(s *display.Sheet, out *api.Forgotten) {
+	for _, p := range out.Pages {
+		s.Line("{}  {}  {bytes}{}", p.ID, strings.TrimSpace(cmp.Or(p.Tool, string(p.Type))+" "+p.Path), p.Bytes, atTime(p.Created))
+	}
+	for _, t := range out.Transcripts {
+		s.Line("{} of agent {}  searched: {turn}  {} stays", t.Key, t.Agent, t.Turns, t.Path)
+	}
+	for _, m := range out.Memory {
+		s.Line("{}  brought in or written down: {block}", m.Path, m.Entries)
+	}
+	for _, e := range out.Elsewhere {
+		s.Line("stays: {}", e)
+	}
+	if n := len(out.Backups); n > 0 {
+		s.Line("goes too: {backup} of memory's files that quote it; what was pruned then can't be undone", n)
+	}
+	s.Line("{page} of {bytes} {?would be }forgotten, {blob} removed, {%d} kept for others", len(out.Pages), out.Bytes, !out.Applied, len(out.Blobs), len(out.Kept))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -104,7 +105,7 @@ func topicFile(a *cli.App, path string) string {
 
 // showEdited prints an entry that was added, replaced or removed.
 func showEdited(a *cli.App, e *api.EntryEdited) error {
-	if err := cli.Answer(a, document.OfEdited(e), e, display.Edited); err != nil || a.JSON {
+	if err := cli.Answer(a, document.OfEdited(e), e, drawEdited); err != nil || a.JSON {
 		return err
 	}
 	if e.Masked > 0 {
@@ -161,7 +162,7 @@ func runList(ctx context.Context, a *cli.App, most *int, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := cli.Answer(a, document.OfList(l), l, display.Entries); err != nil || a.JSON {
+	if err := cli.Answer(a, document.OfList(l), l, showEntries); err != nil || a.JSON {
 		return err
 	}
 	for _, f := range l.Skipped {
@@ -343,4 +344,50 @@ func hintUndo(err error) error {
 		path = e.Path
 	}
 	return cli.Hint(err, "'memkernel history %s --diff' shows what each change did, with its name for undo", path)
+}
+
+// writers holds the words for who wrote an entry, in every verb.
+var writers = map[string]string{"": "somebody", api.ByPerson: "a person", api.ByWords: "a person", api.ByAgent: "an agent", api.ByUpkeep: "memkernel's upkeep", api.BySession: "memkernel, of a session", api.ByMark: "memkernel"}
+
+// showEntries prints entries of memory: the address, the date and the writer, and below them the text.
+func showEntries(s *display.Sheet, l *api.MemoryList) {
+	for i := range l.Entries {
+		e := &l.Entries[i]
+		date := ""
+		if e.Date != "" && !strings.Contains(e.Path, e.Date) {
+			date = "  " + e.Date
+		}
+		s.Line("{}{}  {}", display.Inked("bold", address(e.Path, e.Line)), date, display.Inked("gray", writers[e.By]))
+		s.Para(2, "", "{}", e.Text)
+	}
+}
+
+func address(path string, line int) string { return display.Say("{}:{%d}", path, line) }
+
+var cited = textutil.LazyRegexp(`#L(\d+)(?:-L\d+)?$`)
+
+// citedAt returns the address FILE:LINE of a citation, which is FILE#L3-L9.
+func citedAt(citation string) string {
+	return display.Printable(cited.ReplaceAllString(citation, ":$1"))
+}
+
+// drawEdited prints an entry that was added, replaced or removed: its address, and its text. A text
+// that is no longer there is marked as old.
+func drawEdited(s *display.Sheet, e *api.EntryEdited) {
+	s.Line("{}", address(e.Path, e.Line))
+	text := func(mark, text string) {
+		for l := range strings.SplitSeq(text, "\n") {
+			s.Raw(s.Say("  {}{}", mark, l))
+			mark = strings.Repeat(" ", len(mark))
+		}
+	}
+	switch {
+	case e.Before == "":
+		text("", e.After)
+	case e.EndLine == 0:
+		text("gone  ", e.Before)
+	default:
+		text("old  ", e.Before)
+		text("new  ", e.After)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/endpoint"
 	"github.com/memkernel/memkernel/internal/rendezvous"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/serve/hook"
@@ -110,7 +112,7 @@ func previewHook(a *cli.App, cmd *cobra.Command, o *hookFlags) error {
 	}
 	var places []string
 	for i := range packed.Items {
-		places = append(places, display.Address(packed.Items[i].Citation))
+		places = append(places, citedAt(packed.Items[i].Citation))
 	}
 	if _, err := io.WriteString(a.Out, text); err != nil {
 		return err
@@ -156,7 +158,7 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 		return nil, err
 	}
 	p, err := a.Embedder()
-	if err != nil || !cli.OnThisMachine(string(a.Config.Embedding.BaseURL)) {
+	if err != nil || !onThisMachine(string(a.Config.Embedding.BaseURL)) {
 		p = nil // search by words only; the verb search reports mistakes in the configuration
 	}
 	ko, err := a.KernelOptions(nil, p)
@@ -200,8 +202,8 @@ func behindArgs(cmd *cobra.Command, h hook.Host) []string {
 	return args
 }
 
-// MaxPipe is the number of bytes that a pipe accepts without a reader on every system.
-const MaxPipe = 4 << 10 // 4 KiB
+// maxPipe is the number of bytes that a pipe accepts without a reader on every system.
+const maxPipe = 4 << 10 // 4 KiB
 
 // commitBehind starts this program again to process an event, and does not wait for it.
 func commitBehind(a *cli.App, cmd *cobra.Command, h hook.Host, event []byte) error {
@@ -218,9 +220,9 @@ func commitBehind(a *cli.App, cmd *cobra.Command, h hook.Host, event []byte) err
 
 // StartBehind starts a program that reads event from standard input. The program has its own
 // session and none of our streams, so that the host does not wait for it. The event must not be
-// longer than MaxPipe.
+// longer than maxPipe.
 func StartBehind(program string, args []string, event []byte) (*os.Process, error) {
-	if len(event) > MaxPipe {
+	if len(event) > maxPipe {
 		return nil, errors.New("the event is too large to be handed over")
 	}
 	r, w, err := os.Pipe()
@@ -238,4 +240,11 @@ func StartBehind(program string, args []string, event []byte) (*os.Process, erro
 		return nil, err
 	}
 	return c.Process, nil
+}
+
+// onThisMachine reports whether the spelling of an address names this machine. It looks up no
+// names other than localhost. The address "" means the provider's own address.
+func onThisMachine(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && endpoint.Loopback(u)
 }

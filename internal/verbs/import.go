@@ -220,7 +220,7 @@ func (im *importer) session(s *imports.Session) error {
 		return nil
 	}
 	if im.k != nil {
-		doc := ObserveJSON{SessionKey: s.Key()}
+		doc := observeJSON{SessionKey: s.Key()}
 		turn := api.Turn{SessionKey: s.Key(), Model: s.Model, Private: im.a.Private(), Source: checkpoint.Source{File: s.Place, Channel: string(s.Format)}}
 		if err := observeTurns(im.ctx, im.a, im.k, turn, s.Messages, s.Ended(), &doc); err != nil {
 			return im.failed(s, err)

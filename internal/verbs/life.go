@@ -26,7 +26,7 @@ type sessionFlags struct {
 	session    string
 	model      string
 	view       cli.Choice
-	source     cli.SourceFlags
+	source     sourceFlags
 }
 
 // add adds the flags. The parameter file is the end of the help text of --session-file.
@@ -35,7 +35,7 @@ func (o *sessionFlags) add(cmd *cobra.Command, view, file string) {
 	o.source.Add(cmd, file)
 	cmd.Flags().StringVarP(&o.session, "session", "s", "", "`key` of the session (default the transcript's own id)")
 	cmd.Flags().StringVarP(&o.model, "model", "m", "", "model `id` (default the last one that spoke)")
-	cli.ViewFlag(cmd, &o.view, view)
+	viewFlag(cmd, &o.view, view)
 }
 
 // windowFlags are the flags of the verbs that plan.
@@ -90,7 +90,7 @@ or observed of the session counts.`,
 		Example: "  memkernel " + v.name + " --session build-42\n  memkernel " + v.name + " -t session.jsonl",
 		RunE:    func(cmd *cobra.Command, args []string) error { return runBoundary(cmd.Context(), a, v, o) },
 	}
-	o.add(cmd, "full", cli.FileOfTranscript)
+	o.add(cmd, "full", fileOfTranscript)
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for the record")
 	return cmd
 }
@@ -107,7 +107,7 @@ func boundaryOf(a *cli.App, o *lifeFlags) (api.Boundary, *transcript.Session, er
 		return b, nil, err
 	}
 	b.SessionKey, b.Model = cmp.Or(o.session, session.ID, api.DefaultSession), cmp.Or(o.model, session.Model)
-	b.Messages, b.Source = session.View(o.view.View()), o.source.Of(o.transcript.Path, session)
+	b.Messages, b.Source = session.View(viewOf(&o.view)), o.source.Of(o.transcript.Path, session)
 	return b, session, nil
 }
 
@@ -164,7 +164,7 @@ last five are kept.`,
 		Example: "  memkernel checkpoint --session build-42", Args: cli.NoArgs,
 		RunE: with(a, o, runCheckpoint),
 	}
-	o.add(cmd, "full", cli.FileOfTranscript)
+	o.add(cmd, "full", fileOfTranscript)
 	return cmd
 }
 

@@ -145,7 +145,7 @@ func showNightly(a *cli.App, n *api.Nightly, dry bool) error {
 	}
 	if n.Pruned != nil {
 		doc.Moved = len(n.Pruned.Moves)
-		doc.Notes = document.List(slices.Concat(n.Pruned.Over, display.UnknownNames(n.Pruned.Unknown), n.Pruned.Kept))
+		doc.Notes = document.List(slices.Concat(n.Pruned.Over, unknownNames(n.Pruned.Unknown), n.Pruned.Kept))
 	}
 	if c := n.Curated; c != nil {
 		doc.Added = len(c.Entries)
@@ -155,7 +155,7 @@ func showNightly(a *cli.App, n *api.Nightly, dry bool) error {
 			}
 		}
 		if c.TakenBack > 0 {
-			doc.Notes = append(doc.Notes, display.TakenBack(c))
+			doc.Notes = append(doc.Notes, takenBack(c))
 		}
 	}
 	var err error
@@ -216,13 +216,13 @@ func showNight(s *display.Sheet, n *nightlyJSON) {
 		if n.Audit != nil {
 			s.Line("{finding} by audit", n.Findings)
 		}
-		display.Curated(s, n.Curated)
-		display.Pruned(s, n.Pruned)
+		showCurated(s, n.Curated)
+		showPruned(s, n.Pruned)
 		return
 	}
 	came := map[string]string{api.StepAudit: display.Plural(n.Findings, "finding"), api.StepCurate: "0 entries added", api.StepPrune: display.Say("{entry} moved", n.Moved)}
 	if n.Added > 0 {
-		came[api.StepCurate] = display.Added(n.Curated)
+		came[api.StepCurate] = added(n.Curated)
 	}
 	for _, step := range n.Steps {
 		what := came[step.Step]
@@ -280,7 +280,7 @@ func runGuard(ctx context.Context, a *cli.App, f *guardFlags) error {
 	if err != nil {
 		return err
 	}
-	err = cli.Answer(a, guardJSON{"memkernel/guard/v1", loss}, loss, display.Loss)
+	err = cli.Answer(a, guardJSON{"memkernel/guard/v1", loss}, loss, showLoss)
 	if err == nil && loss.Refused {
 		a.Tip("bring the lines back, or into the file that owns them; 'memkernel prune' moves them so that nothing is lost")
 		err = cli.WithFindings(len(loss.Lost))
@@ -298,4 +298,12 @@ func textOf(a *cli.App, name string) (*string, error) {
 		return nil, err
 	}
 	return new(string(data)), nil
+}
+
+// showLoss lists the lines that a file has lost.
+func showLoss(s *display.Sheet, loss *consolidation.Loss) {
+	for _, l := range loss.Lost {
+		s.Line("{%5d}  {}", l.Line, l.Text)
+	}
+	s.Line("{} lost {%d} of {line}, {%.0f} %; {%.0f} % may be", loss.Path, len(loss.Lost), loss.Lines, 100*loss.Share, 100*loss.Limit)
 }

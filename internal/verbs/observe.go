@@ -40,14 +40,14 @@ names a model, that makes notes of the session as well.`,
 		Example: `  memkernel observe -t session.jsonl --session build-42`,
 		RunE:    with(a, o, runObserve),
 	}
-	o.add(cmd, "full", cli.FileOfTranscript)
+	o.add(cmd, "full", fileOfTranscript)
 	cmd.Flags().BoolVar(&o.ended, "ended", false, "the session is over: its last turn is finished, even if the file has no mark of it")
 	a.PricesFlag(cmd)
 	return cmd
 }
 
-// ObserveJSON is the document of observe.
-type ObserveJSON struct {
+// observeJSON is the document of observe.
+type observeJSON struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
 	// Committed, Duplicate and Conflicts count turns.
@@ -80,12 +80,12 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 		return err
 	}
 	defer k.Close()
-	doc := &ObserveJSON{Schema: "memkernel/observe/v1", SessionKey: cmp.Or(o.session, session.ID, api.DefaultSession)}
+	doc := &observeJSON{Schema: "memkernel/observe/v1", SessionKey: cmp.Or(o.session, session.ID, api.DefaultSession)}
 	if session.Torn != nil {
 		doc.TornLine = session.Torn.Line
 	}
 	turn := api.Turn{SessionKey: doc.SessionKey, Model: cmp.Or(o.model, session.Model), Private: a.Private(), Source: o.source.Of(o.transcript.Path, session)}
-	if err := observeTurns(ctx, a, k, turn, session.View(o.view.View()), session.Ended || o.ended, doc); err != nil {
+	if err := observeTurns(ctx, a, k, turn, session.View(viewOf(&o.view)), session.Ended || o.ended, doc); err != nil {
 		return err
 	}
 	return showObserved(a, doc)
@@ -95,7 +95,7 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 // If ended is true, it also commits a last turn that was cut off, even within a call. If the last
 // turn may continue, it keeps the turn's complete messages except the model's last answer, which
 // may grow.
-func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn api.Turn, msgs []memkernel.Message, ended bool, doc *ObserveJSON) error {
+func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn api.Turn, msgs []memkernel.Message, ended bool, doc *observeJSON) error {
 	ends := transcript.EndedTurns(msgs, ended)
 	over := ended && len(msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(msgs))
 	if over {
@@ -143,7 +143,7 @@ func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn api.Tu
 	return nil
 }
 
-func (d *ObserveJSON) count(o *api.Observation) {
+func (d *observeJSON) count(o *api.Observation) {
 	switch {
 	case o.Outcome == api.Committed, o.Outcome == api.OpenTurn && o.AdvancementKey != "":
 		d.Committed++
@@ -156,8 +156,8 @@ func (d *ObserveJSON) count(o *api.Observation) {
 	d.Turns = o.Turns
 }
 
-func showObserved(a *cli.App, d *ObserveJSON) error {
-	err := cli.Answer(a, d, d, func(s *display.Sheet, d *ObserveJSON) {
+func showObserved(a *cli.App, d *observeJSON) error {
+	err := cli.Answer(a, d, d, func(s *display.Sheet, d *observeJSON) {
 		s.Line("session {}: {turn} committed, {%d} known before, {page} ingested, {turn} in all", display.Clip(d.SessionKey, display.Columns), d.Committed, d.Duplicate, d.Ingested, d.Turns)
 	})
 	if err != nil {

@@ -20,14 +20,14 @@ import (
 type planFlags struct {
 	sessionFlags
 	windowFlags
-	fixed                          cli.FixedValue
+	fixed                          fixedValue
 	at                             int
 	prompt, system, tools          string
 	now                            cli.TimeValue
 	noMemory, commit, explain, all bool
 	memories                       []string
 	format                         cli.Choice
-	overflow                       cli.OverflowFlag
+	overflow                       overflowFlag
 }
 
 // Plan returns the verb plan.
@@ -68,7 +68,7 @@ func (p *planFlags) addAll(a *cli.App, cmd *cobra.Command) {
 	f.StringVar(&p.system, "system", "", "system prompt: a `file` of text, or of JSON blocks")
 	f.StringVar(&p.tools, "tools", "", "tool definitions: a `file` with a JSON list")
 	f.Var(&p.now, "now", "when the call is made, in RFC 3339 (default the planned call's own time)")
-	cli.EconomyFlag(cmd)
+	economyFlag(cmd)
 	a.PricesFlag(cmd)
 	f.BoolVar(&p.noMemory, "no-memory", false, "leave the workspace's files alone")
 	f.StringArrayVar(&p.memories, "memories", nil, "what another memory system found: a `file` of QMD's, Mem0's or Cognee's JSON; may be given again")
@@ -100,14 +100,6 @@ func (p *planFlags) check() error {
 	return nil
 }
 
-// planned is the data for all outputs of plan: the plan with the facts about its call, the request
-// and the transcript.
-type planned struct {
-	display.Plan
-	request api.PlanRequest
-	session *transcript.Session
-}
-
 func runPlan(ctx context.Context, a *cli.App, p *planFlags) error {
 	if err := p.check(); err != nil {
 		return err
@@ -130,7 +122,7 @@ func planOf(ctx context.Context, a *cli.App, p *planFlags) (*planned, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &planned{Plan: display.Plan{View: p.view.View(), Committed: p.commit}, session: &transcript.Session{}}
+	out := &planned{View: viewOf(&p.view), Committed: p.commit, session: &transcript.Session{}}
 	if p.transcript.Path != "" {
 		if out.session, err = a.Session(&p.transcript); err != nil {
 			return nil, err
@@ -183,9 +175,9 @@ func showPlan(a *cli.App, out *planned, p *planFlags) error {
 	a.All = p.all
 	err := a.Print(func(s *display.Sheet) {
 		if p.explain {
-			display.Explain(s, &out.Plan)
+			explainPlan(s, out)
 		} else {
-			display.Summary(s, &out.Plan)
+			summarizePlan(s, out)
 		}
 	})
 	if err == nil && !p.explain {

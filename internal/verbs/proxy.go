@@ -84,7 +84,7 @@ larger than its model's window.`,
 	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
 	f.BoolVar(&p.compaction, "provider-compaction", false, "have Anthropic or OpenAI compact where a cut is near, by requests with the client's key; nobody can read the result (doc/proxy.md)")
 	p.metrics.add(cmd)
-	cli.EconomyFlag(cmd)
+	economyFlag(cmd)
 	a.PricesFlag(cmd)
 	a.SharedFlag(f)
 	return cmd
@@ -137,7 +137,7 @@ func runProxy(ctx context.Context, a *cli.App, p *proxyFlags) error {
 	m := meter.New(book)
 	m.Each = t.Metered
 	defer func() {
-		for _, l := range display.Unknown(m.Unknown()) {
+		for _, l := range unknownModels(m.Unknown()) {
 			o.Logger.Warn(l)
 		}
 	}()

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,8 +18,10 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/replay"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -27,7 +32,7 @@ type replayFlags struct {
 	policies   []string
 	windowFlags
 	room    config.Tokens
-	fixed   cli.FixedValue
+	fixed   fixedValue
 	model   string
 	ttl     time.Duration
 	economy *cachelayout.Economy
@@ -81,12 +86,12 @@ differ.`,
 	r.fixed.Add(f)
 	f.StringVarP(&r.model, "model", "m", "", "model `id` (default the recorded one)")
 	f.DurationVar(&r.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes', and for memkernel what it chooses)")
-	r.economy = cli.EconomyFlag(cmd)
+	r.economy = economyFlag(cmd)
 	f.IntVar(&r.limit, "limit", 0, "stop after `N` calls")
 	f.StringVar(&r.trace, "trace", "", "make the decisions of a trace `file` again, instead of replaying a session")
 	cmd.MarkFlagsMutuallyExclusive("trace", "transcript")
 	cmd.MarkFlagsMutuallyExclusive("room", "context-window")
-	cli.ViewFlag(cmd, &r.view, "full")
+	viewFlag(cmd, &r.view, "full")
 	a.PricesFlag(cmd)
 	cli.CompleteWords(cmd, "policy", append(replay.Policies(), "all"))
 	return cmd
@@ -134,8 +139,8 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 	if err != nil {
 		return err
 	}
-	doc := replay.NewDocument(session, r.view.View(), book)
-	st, err := cli.Billed(ctx, &a.Settings)
+	doc := replay.NewDocument(session, viewOf(&r.view), book)
+	st, err := billed(ctx, &a.Settings)
 	if err != nil {
 		return err
 	}
@@ -153,7 +158,7 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 	if a.JSON && len(doc.Results) == 1 {
 		return a.WriteJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Door, doc.Results[0]})
 	}
-	return cli.Answer(a, doc, doc, display.Replay)
+	return cli.Answer(a, doc, doc, drawReplay)
 }
 
 func (r *replayFlags) check() error {
@@ -183,7 +188,7 @@ func replayOne(ctx context.Context, a *cli.App, doc *replay.Document, s *transcr
 	defer os.RemoveAll(scratch)
 	return doc.Add(ctx, s, policy, replay.Options{
 		ContextWindow: int(r.window), RoomTokens: int(r.room), Reserve: int(r.reserve), FixedTokens: int(r.fixed.Tokens), FixedAuto: r.fixed.Auto,
-		Model: r.model, TTL: r.ttl, Resolver: r.resolver, Economy: *r.economy, Whole: !a.Config.Plan.Door, View: r.view.View(), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
+		Model: r.model, TTL: r.ttl, Resolver: r.resolver, Economy: *r.economy, Whole: !a.Config.Plan.Door, View: viewOf(&r.view), Limit: r.limit, Prices: book, Scratch: filepath.Clean(scratch),
 		Progress: func(done, all int) { a.Step("replaying under "+policy, done, all, "call") },
 	})
 }
@@ -255,4 +260,188 @@ func showDecisions(s *display.Sheet, d *decisionsJSON) {
 func showDifference(s *display.Sheet, d *api.TraceDifference) {
 	s.Line("  plan        {}\n  decided by  {}\n  field       {}", d.Plan, d.Decider, d.Field)
 	s.Line("  recorded    {}\n  replayed    {}", cmp.Or(d.Recorded, "nothing"), cmp.Or(d.Now, "nothing"))
+}
+
+// The columns of the table, in characters, and the number of policies in one row.
+const (
+	replayLabel = 22
+	replayCol   = 18
+	replayWide  = 3
+)
+
+// drawReplay writes every figure of the policies side by side. If there are too many policies, it
+// writes one line for each with the main figures.
+func drawReplay(s *display.Sheet, doc *replay.Document) {
+	if len(doc.Results) > replayWide {
+		replayLines(s, doc.Results)
+	} else if len(doc.Results) > 0 {
+		replayColumns(s, doc.Results)
+	}
+	s.Para(2, "gray", "{}", replayNotes(doc))
+}
+
+// replayColumns writes a column for each policy.
+func replayColumns(s *display.Sheet, results []*replay.Result) {
+	columns, head, all := []int{replayLabel + 2}, []any{"memkernel replay"}, [][][2]any{}
+	for _, r := range results {
+		columns, head, all = append(columns, -replayCol), append(head, r.Policy), append(all, figures(r))
+	}
+	s.Raw(s.Paint("bold", s.Row(columns, head...)))
+	s.Line("  {%-22s} {}", "model", display.Clip(results[0].Model, s.Columns()-replayLabel-3))
+	row := s.Table(0, columns)
+	for i, first := range all[0] {
+		if first[0] == notPlanned && len(results[0].Unplanned) == 0 {
+			continue
+		}
+		cells := []any{"  " + first[0].(string)}
+		for _, f := range all {
+			cells = append(cells, f[i][1])
+		}
+		row(cells...)
+	}
+}
+
+// notPlanned is the name of the row for the calls that count for no policy. Without such calls
+// the row is left out.
+const notPlanned = "  not planned"
+
+// figures returns the rows of the table: the name of each, and its value for a policy.
+func figures(r *replay.Result) [][2]any {
+	t := &r.Totals
+	return [][2]any{
+		{"window", r.ContextWindow},
+		{"  fixed part", r.FixedTokens},
+		{"calls", t.Calls},
+		{notPlanned, len(r.Unplanned)},
+		{"input tokens", t.InputTokens},
+		{"  cache read", t.CacheReadTokens},
+		{"  cache write", t.CacheWriteTokens},
+		{"  uncached", t.UncachedTokens},
+		{"hit ratio", display.Share(t.HitRatio)},
+		{"  warm calls only", display.Share(t.WarmHitRatio)},
+		{"cost", t.CostUSD},
+		{"  net of fixed part", t.NetCostUSD},
+		{"  with the answers", t.BillUSD()},
+		{"  bound, net", r.Bound.NetCostUSD},
+		{"cuts", t.Cuts},
+		{"cold events", t.ColdEvents},
+		{"calls after a gap", t.GapCalls},
+		{"  input, net", t.GapInputTokens},
+		{"  written, net", t.GapWriteTokens},
+		{"overflows", t.Overflows},
+		{"violations", t.Violations},
+		{"faults", t.Faults},
+		{"  controllable", t.Controllable},
+		{"actions", t.Actions},
+		{"  ready", display.Share(t.ActionsReady)},
+		{"edits", t.Edits},
+		{"  blind", t.BlindEdits},
+		{"references", t.References},
+		{"  shown", display.Share(t.ReferenceRecall)},
+		{"  only named", display.Share(t.Named)},
+		{"  behind a pointer", display.Share(t.Pointer)},
+		{"edit anchors shown", display.Share(t.AnchorRecall)},
+		{"pages to fetch back", t.Resolutions},
+		{"  would cost", t.ResolutionsUSD},
+		{"pages lost", t.Lost},
+		{"  would cost", t.LostUSD},
+	}
+}
+
+// replayNotes returns the caveats and the actual bill.
+func replayNotes(doc *replay.Document) string {
+	p, text := display.Style{}, "The table is simulated. "
+	if d := doc.Door; d != nil {
+		text = p.Say("{call} of this session went through memkernel: billed {}, without memkernel about {}. wrap, gain and ui show this bill; the table is simulated. ", d.Calls, d.BilledUSD, d.WithoutUSD)
+	}
+	text += "What is replayed is what was recorded: the agent could only use what its host's own compactions had left it. " +
+		"Cost is of the input side, and of the summary calls of the policies that compact."
+	if r := doc.Recorded; r.Calls > 0 {
+		text += p.Say(" As recorded, {%d} calls with {} tokens of input and {compaction} were {}.", r.Calls, r.InputTokens, r.Compactions, r.CostUSD)
+	}
+	if len(doc.Results) > 0 && len(doc.Results[0].Unplanned) > 0 {
+		text += " " + unplannedNote(doc.Results[0])
+	}
+	return text
+}
+
+// unplannedNote names the calls that were left out, with the reason.
+func unplannedNote(r *replay.Result) string {
+	by := map[string][]string{}
+	for _, u := range r.Unplanned {
+		by[u.Reason] = append(by[u.Reason], strconv.Itoa(u.Index+1))
+	}
+	var why []string
+	for _, reason := range slices.Sorted(maps.Keys(by)) {
+		list := by[reason]
+		if len(list) > 5 {
+			list = append(list[:5:5], "…")
+		}
+		why = append(why, fmt.Sprintf("%d %s (call %s)", len(by[reason]), reason, strings.Join(list, ", ")))
+	}
+	s := fmt.Sprintf("%d calls could not be planned and count for no policy: %s.", len(r.Unplanned), strings.Join(why, ", "))
+	for _, u := range r.Unplanned {
+		if u.Detail != "" {
+			return s + " The first: " + display.Printable(u.Detail) + "."
+		}
+	}
+	return s
+}
+
+// replayLines writes a line with the main figures for each policy.
+func replayLines(s *display.Sheet, results []*replay.Result) {
+	first := results[0]
+	s.Line("{}\n  {}, {} calls, window {}, fixed part {}\n", display.Inked("bold", "memkernel replay"), display.Clip(first.Model, s.Columns()/2-4), first.Totals.Calls, first.ContextWindow, first.FixedTokens)
+	var late *float64
+	for _, r := range results {
+		if r.Policy == replay.AppendLate {
+			late = r.Totals.BillUSD()
+		}
+	}
+	row := s.Table(2, []int{replayLabel - 4, -10, -9, -9, -9, -9, -6, -6}, "", "bill", "to late", "ready", "blind", "shown", "cuts", "over")
+	for _, r := range results {
+		t := &r.Totals
+		row(r.Policy, inCents(t.BillUSD()), offBy(t.BillUSD(), late), display.Share(t.ActionsReady), display.Share(float64(t.BlindEdits)/float64(max(t.Edits, 1))),
+			display.Share(t.ReferenceRecall), t.Cuts, t.Overflows)
+	}
+	bound := replay.Totals{CostUSD: first.Bound.CostUSD, OutputCostUSD: first.Totals.OutputCostUSD}
+	row("bound", inCents(bound.BillUSD()))
+	s.Line("")
+	s.Para(2, "gray", "bill: input, summary calls and answers; to late: against append-late's. ready: tool calls whose input that was seen before all stood in the prompt. "+
+		"blind: edits of a line that was seen before and not shown. shown: references of the agent's answers, as far as they stood. "+
+		"over: prompts over window − reserve. Every figure is printed for up to three policies at a time.")
+}
+
+// inCents prints a cost in whole cents.
+func inCents(v *float64) string {
+	if v == nil {
+		return "unpriced"
+	}
+	s := fmt.Sprintf("$%.2f", *v)
+	if *v < 0 {
+		s = fmt.Sprintf("−$%.2f", -*v)
+	}
+	return strings.Replace(s, "−$0.00", "$0.00", 1)
+}
+
+// offBy formats the difference of a cost from another, in per cent.
+func offBy(v, to *float64) string {
+	if v == nil || to == nil || *to == 0 {
+		return "–"
+	}
+	s := strings.Replace(fmt.Sprintf("%+.1f %%", 100*(*v / *to - 1)), "-", "−", 1)
+	return strings.NewReplacer("+0.0 %", "0 %", "−0.0 %", "0 %").Replace(s)
+}
+
+// billed returns the billing report of a workspace, nil if the workspace has no billing record.
+func billed(ctx context.Context, s *cli.Settings) (*billing.Report, error) {
+	if s.Config.Store.Backend == "files" && !store.Exists(store.Files(s.StateDir), "") {
+		return nil, nil
+	}
+	k, err := s.Kernel(ctx, cli.Needs{})
+	if err != nil {
+		return nil, err
+	}
+	defer k.Close()
+	return k.Usage(ctx, billing.Options{Location: s.Config.Workspace.Timezone.Location()})
 }

@@ -108,6 +108,19 @@ func runCheck(ctx context.Context, a *cli.App, _ struct{}) error {
 	}
 	a.Findings(found)
 	doc := document.OfCheck(k.StateDir(), found)
-	err = cli.Answer(a, doc, &doc, display.Check)
+	err = cli.Answer(a, doc, &doc, showChecked)
 	return cmp.Or(err, cli.WithFindings(len(found)))
+}
+
+// showChecked lists the findings of a check of a state folder.
+func showChecked(s *display.Sheet, d *document.Check) {
+	if d.OK {
+		s.Line("{}: nothing found", d.StateDir)
+	}
+	for _, f := range d.Findings {
+		s.Line("{}: {}", cmp.Or(f.Session, "blobs"), f.What)
+		if f.Hint != "" {
+			s.Line("  {}", f.Hint)
+		}
+	}
 }

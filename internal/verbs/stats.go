@@ -1,17 +1,23 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/billing"
+	"github.com/memkernel/memkernel/serve/meter"
 )
 
 // statsFlags are the flags of stats.
@@ -51,7 +57,7 @@ func runStats(ctx context.Context, a *cli.App, s *statsFlags) error {
 	for _, path := range st.Torn {
 		a.Tip("the last line of %s was cut off and is left out", path)
 	}
-	return cli.Answer(a, document.OfUsage(st), st, display.Stats)
+	return cli.Answer(a, document.OfUsage(st), st, showStats)
 }
 
 // statsHint adds a hint.
@@ -93,5 +99,258 @@ func runGain(ctx context.Context, a *cli.App, since *cli.TimeValue) error {
 		return statsHint(err)
 	}
 	doc := gainJSON{"memkernel/gain/v1", document.OfSaved(st, in)}
-	return cli.Answer(a, doc, &doc.Saved, display.Gain)
+	return cli.Answer(a, doc, &doc.Saved, showGain)
+}
+
+// showStats prints the tables for a terminal of the style's width.
+func showStats(s *display.Sheet, st *billing.Report) {
+	t := &st.Total
+	head := s.Say("{call} of {session}", t.Calls, len(st.Sessions))
+	if t.Turns > 0 {
+		head += s.Say(", {turn}", t.Turns)
+	}
+	s.Line("{}  {}", display.Inked("bold", "stats"), head)
+	if t.Calls == 0 {
+		narrow(s, "", 2, "nothing was observed with its usage yet, or nothing that the flags ask for")
+		return
+	}
+	againstBill(s, t)
+	said(s, t)
+	sums(s, "by session", st.Sessions)
+	sums(s, "by day", st.Days)
+	sums(s, "by model", st.Models)
+}
+
+// narrow writes a text after a name. It fits a width of less than [display.Columns].
+func narrow(s *display.Sheet, name string, indent int, form string, values ...any) {
+	for _, l := range display.Wrap(s.Say(form, values...), s.Width-indent) {
+		s.Raw(display.Left(name, indent) + l)
+		name = ""
+	}
+}
+
+// againstBill writes the plan next to the bill for the calls that have both. If no call has both,
+// it writes the bill.
+func againstBill(s *display.Sheet, t *billing.Sum) {
+	compared := t.Compared > 0
+	table := s.Table(2, []int{16, -13, -13, -11})
+	row := func(what string, planned, billed, by any) {
+		cells := []any{what, planned, billed, by}
+		if !compared {
+			cells = []any{what, billed}
+		} else if s.Width < 55 {
+			cells = cells[:3]
+		}
+		table(cells...)
+	}
+	row("", display.Inked("gray", "planned"), display.Inked("gray", "billed"), display.Inked("gray", "off by"))
+	b, cost := t.Billed, costOf(t)
+	if compared {
+		b, cost = t.BilledCompared, display.Say("{}", t.ComparedCostUSD)
+	}
+	tokens := func(what string, planned, billed int) {
+		if planned != 0 || billed != 0 {
+			row(what, planned, billed, signed(planned, billed))
+		}
+	}
+	tokens("input tokens", t.Planned.InputTokens, b.InputTokens)
+	tokens("  cache read", t.Planned.CacheReadTokens, b.CacheReadTokens)
+	tokens("  write, short", t.Planned.CacheWrite5mTokens, b.CacheWrite5mTokens)
+	tokens("  write, long", t.Planned.CacheWrite1hTokens, b.CacheWrite1hTokens)
+	tokens("  uncached", t.Planned.UncachedTokens, b.UncachedTokens)
+	row("cost of input", t.PlannedCostUSD, cost, "")
+}
+
+// said writes the facts that sums alone do not show.
+func said(s *display.Sheet, t *billing.Sum) {
+	line := func(name, form string, values ...any) { narrow(s, "  "+name, 18, form, values...) }
+	line("hit ratio", "{} of what was billed was read from the cache", display.OptionalShare(t.HitRatio))
+	if t.Compared > 0 {
+		line("error per call", "input {}, read {}, write {} (medians)", display.OptionalShare(t.InputError), display.OptionalShare(t.ReadError), display.OptionalShare(t.WriteError))
+		line("cold calls", "{} expected, {} seen, {} of them expected", t.ColdExpected, t.ColdSeen, t.ColdBoth)
+		line("cuts", "{} kept {} tokens out of prompts", t.Cuts, t.SavedTokens)
+	}
+	for _, f := range t.FirstSight {
+		line("first sight", "{}: {result}, {} tokens kept out, {} fetched back", f.Kind, f.Results, f.Tokens, f.FetchedTokens)
+	}
+	if len(t.Broke) > 0 {
+		line("host", "{}", hostBroke(t.Broke))
+	}
+	if r := t.Reasoning; r.LeftOutItems+r.DroppedItems > 0 {
+		line("reasoning", "{item} lost at cuts ({%d} left out, {%d} for the provider to drop): {} tokens that were billed as output for {}",
+			r.LeftOutItems+r.DroppedItems, r.LeftOutItems, r.DroppedItems, r.LeftOutTokens+r.DroppedTokens, r.LostUSD)
+	}
+	if len(t.Reasoning.Removed) > 0 {
+		line("removed", "by the provider: {} of reasoning", removedText(t.Reasoning.Removed))
+	}
+	if t.Estimated > 0 && t.BilledUSD != nil {
+		line("bill", "{} with the answers; without memkernel about {}", t.BilledUSD, t.WithoutUSD)
+	}
+	if t.Unpriced > 0 {
+		line("unpriced", "{call} of models without a price, in no cost above", t.Unpriced)
+	}
+	switch n := t.Calls - t.Compared; {
+	case n > 0 && t.Compared > 0:
+		line("not compared", "{call} without a known plan, with {} tokens of input", n, t.Billed.InputTokens-t.BilledCompared.InputTokens)
+	case n > 0:
+		line("not compared", "{call} without a known plan", n)
+	}
+}
+
+// hostBroke lists the number, the causes and the cost of cache breaks by a host.
+func hostBroke(list []billing.Broken) string {
+	var parts []string
+	times := 0
+	for _, b := range list {
+		times += b.Times
+		parts = append(parts, display.Say("{} {%d}x {} tokens {}", b.What, b.Times, compact(b.Tokens), b.USD))
+	}
+	return display.Say("the host broke the cache {time}: {}", times, parts)
+}
+
+// removedText lists removed items by reason.
+func removedText(list []memkernel.Removal) string {
+	var parts []string
+	for _, r := range list {
+		parts = append(parts, display.Say("{item} ({})", r.Items, strings.ReplaceAll(r.Reason, "_", " ")))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// compact shortens a count: 1234567 is 1.2M.
+func compact(n int) string {
+	switch {
+	case n >= 10_000_000:
+		return fmt.Sprintf("%.0fM", float64(n)/1e6)
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
+	}
+	return display.Thousands(n)
+}
+
+// sums writes a table of sums. If the columns don't fit, it leaves out the last ones.
+func sums(s *display.Sheet, title string, rows []billing.Sum) {
+	const leastName = 20
+	columns, room, n := []int{0, -7, -8, -9, -11, -9, -6, -8}, s.Width-2-leastName, 1
+	for n < len(columns) && -columns[n] <= room {
+		room += columns[n]
+		n++
+	}
+	columns[0] = leastName + room
+	s.Line("{}", display.Inked("bold", title))
+	row := s.Table(2, columns, []any{"", "calls", "input", "hits", "cost", "error", "cold", "saved"}[:n]...)
+	for i := range rows {
+		r := &rows[i]
+		row([]any{r.Name, r.Calls, compact(r.Billed.InputTokens), display.OptionalShare(r.HitRatio), costOf(r), display.OptionalShare(r.InputError), r.ColdSeen, compact(r.SavedTokens)}[:n]...)
+	}
+}
+
+// costOf formats the cost of the calls of a sum. A plus means that some are unpriced.
+func costOf(s *billing.Sum) string {
+	if s.BilledCostUSD != nil && s.Unpriced > 0 {
+		return display.Say("{}", s.BilledCostUSD) + "+"
+	}
+	return display.Say("{}", s.BilledCostUSD)
+}
+
+// signed formats the difference of a sum from the expected one in per cent.
+func signed(got, want int) string {
+	if want == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%+.1f %%", 100*float64(got-want)/float64(want))
+}
+
+// gained returns one line about the sum of calls: their bill, and their estimated cost without
+// memkernel.
+func gained(s *meter.Sum) string {
+	p := display.Style{}
+	line := p.Say("{call}, billed {}", s.Calls, inCents(&s.BilledUSD))
+	if s.Unpriced == s.Calls && s.Calls > 0 {
+		line = p.Say("{call} of models without a price", s.Calls)
+	}
+	if n := s.Usage.InputTotal(); n > 0 {
+		line += p.Say(" ({} tokens in, {} from the cache)", shortTokens(n), percent(s.Usage.CacheReadTokens, n))
+	}
+	if s.Estimated > 0 {
+		by := change(s.BilledUSD, s.WithoutUSD)
+		line += p.Say("; without about {}{?, }{} by an estimate", inCents(&s.WithoutUSD), by != "", by)
+	}
+	for _, c := range []struct {
+		n    int
+		form string
+	}{{s.Cuts, "; {cut}"}, {s.Recalled, "; {recall}"}, {s.Restored, "; {page} brought back"}} {
+		if c.n > 0 {
+			line += p.Say(c.form, c.n)
+		}
+	}
+	if s.Unpriced > 0 && s.Unpriced < s.Calls {
+		line += p.Say("; {call} of models without a price not counted", s.Unpriced)
+	}
+	return line
+}
+
+// change formats the difference of a bill from the cost without memkernel: −20 %. It returns "" for
+// less than a cent.
+func change(billed, without float64) string {
+	if inCents(&without) == "$0.00" {
+		return ""
+	}
+	p := int(math.Round(100 * (billed/without - 1)))
+	switch {
+	case p < 0:
+		return fmt.Sprintf("−%d %%", -p)
+	case p > 0:
+		return fmt.Sprintf("+%d %%", p)
+	}
+	return "0 %"
+}
+
+// unknownModels names the models without a window or a price, and explains how to set the missing
+// value.
+func unknownModels(u meter.Unknown) (lines []string) {
+	if len(u.Window) > 0 {
+		lines = append(lines, "no window is known of "+strings.Join(u.Window, ", ")+": nothing was cut; set plan.context_window in the configuration, or --context-window")
+	}
+	if len(u.Price) > 0 {
+		lines = append(lines, "no price is known of "+strings.Join(u.Price, ", ")+": name a file that has it by prices in the configuration, or by --prices; memkernel prices import makes one")
+	}
+	return lines
+}
+
+// showGain draws the bills by day. Each day has a bar for the bill, and a lighter bar up to the
+// estimated cost without memkernel.
+func showGain(s *display.Sheet, d *document.Saved) {
+	if d.Calls == 0 {
+		s.Line("memkernel planned no call yet, or none that the flags ask for")
+		return
+	}
+	const day, number = 12, 10
+	room := min(max(s.Columns()-day-4*number-2, 10), 40)
+	usd := func(v *float64) float64 { return *cmp.Or(v, new(float64)) }
+	most := 0.0
+	for i := range d.Days {
+		most = max(most, usd(d.Days[i].BilledUSD), usd(d.Days[i].WithoutUSD))
+	}
+	row := s.Table(0, []int{day, -number, -number, -number, -number, 2, room}, "", "calls", "billed", "without")
+	for i := range d.Days {
+		o := &d.Days[i]
+		billed, without := bars(usd(o.BilledUSD), most, room), bars(usd(o.WithoutUSD), most, room)
+		bar := strings.Repeat("█", min(billed, without)) + strings.Repeat("░", max(without-billed, 0)) + strings.Repeat("▓", max(billed-without, 0))
+		row(o.Day, o.Calls, inCents(o.BilledUSD), inCents(o.WithoutUSD), change(usd(o.BilledUSD), usd(o.WithoutUSD)), "", bar)
+	}
+	all := meter.Sum{Calls: d.Calls, Unpriced: d.Unpriced, BilledUSD: usd(d.BilledUSD), WithoutUSD: usd(d.WithoutUSD), Estimated: d.Calls}
+	for _, text := range append([]string{"in all " + gained(&all)}, unknownModels(meter.Unknown{Price: d.Unknown})...) {
+		s.Para(0, "", "{}", text)
+	}
+}
+
+// bars returns the length of the bar for a value.
+func bars(v, most float64, room int) int {
+	if most <= 0 {
+		return 0
+	}
+	return int(math.Round(v / most * float64(room)))
 }

@@ -2,7 +2,8 @@
 // verb is in a file of its name, or with its family: hands.go has remember, list, edit and undo,
 // life.go what a session's end and reset do, curate.go also prune, nightly.go also guard, forget.go
 // also retain, history.go also why, stats.go also gain, salvage.go also check. A verb only reads its
-// flags, calls the library and prints the answer.
+// flags, calls the library and prints the answer. Its text is drawn in the same file; plan_*.go
+// draw the explanation of a plan. flags.go has the flags that several verbs share.
 package verbs
 
 import (
@@ -71,7 +72,7 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 			verb("status", "print what is stored, where, and how big it is", statusVerb, "info sessions state overview summary where chat chats conversation conversations transcripts whoami top describe"),
 			verb("ui", "open a window on sessions, prompts, memory and costs", uiVerb, "web dashboard browser gui window webui panel report html share"),
 			verb("doctor", "find what is wrong, and print how to mend it", doctorVerb, "diagnose diagnostics health healthcheck fix repair troubleshoot mend problems debug agents agent hosts clients"),
-			verb("config [KEY...]", "print every setting and where its value came from", cli.ConfigVerb, "settings setting set option options env configure configuration preferences prefs unset"),
+			verb("config [KEY...]", "print every setting and where its value came from", configVerb, "settings setting set option options env configure configuration preferences prefs unset"),
 		}},
 		{ID: "memory", Title: "Memory (what the workspace's Markdown says)", Verbs: []cli.Verb{
 			verb("search QUERY…", "search memory, and cite what is found", searchVerb, "find query grep ask recall lookup retrieve locate question answer match rg tasks tag tags backlinks contains"),
@@ -97,7 +98,7 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 			verb("plan --transcript FILE", "plan one model call of a session, and explain it", Plan, "explain prompt context build assemble preview simulate-call trace"),
 			verb("compact", "make room in a session now, or before its host does", compactVerb, "compress shrink summarize summarise trim cut truncate"),
 			verb("stats", "print what was billed, what was planned, and what cuts saved", statsVerb, "usage cost costs bill billing metrics spend tokens statistics analytics invoice"),
-			verb("prices [MODEL...]", "list the price book, or convert a public catalogue", cli.PricesVerb, "models pricing price"),
+			verb("prices [MODEL...]", "list the price book, or convert a public catalogue", pricesVerb, "models pricing price"),
 		}},
 		{ID: "upkeep", Title: "Upkeep (memory and its files in order)", Verbs: []cli.Verb{
 			verb("audit", "find stale, oversized, doubled or contradictory memory", auditVerb, "lint inspect review analyze analyse stale contradictions conflicts duplicates outdated unlinked dups"),

@@ -102,7 +102,7 @@ memkernel get; the command finds memkernel on its PATH. --log FILE keeps the pro
 	f.BoolVar(&w.allowInsecure, "allow-insecure", false, "let plain http go to an API on another machine")
 	w.windowFlags.add(f, "the price book's, else the API's", "a fifth, 8k to 40k", proxy.MemkernelGet, "the tool, or memkernel-get,")
 	f.BoolVar(&w.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
-	cli.EconomyFlag(cmd)
+	economyFlag(cmd)
 	a.PricesFlag(cmd)
 	return cmd
 }
@@ -320,7 +320,7 @@ func tell(a *cli.App, m *meter.Meter, command string, front []served) error {
 	if a.Quiet {
 		return nil
 	}
-	line := display.Gained(&sum) + course(front)
+	line := gained(&sum) + course(front)
 	asked := slices.IndexFunc(front, func(f served) bool { s := f.proxy.Status(); return s.Planned+s.Extended+len(s.Passed) > 0 })
 	switch {
 	case sum.Calls == 0 && asked >= 0:
@@ -328,7 +328,7 @@ func tell(a *cli.App, m *meter.Meter, command string, front []served) error {
 	case sum.Calls == 0:
 		line = unasked(command)
 	}
-	lines := append([]string{line}, display.Unknown(m.Unknown())...)
+	lines := append([]string{line}, unknownModels(m.Unknown())...)
 	for _, f := range front {
 		if unfit := f.proxy.Status().Unfit; unfit != "" {
 			lines = append(lines, unfit)

@@ -21,7 +21,7 @@ type movedFiles struct {
 // showMoved prints the places, the counts, and the files that were not copied.
 func showMoved(s *display.Sheet, what string, d *movedState, leftOut []moving.CopyLeft) {
 	row := func(name, form string, values ...any) {
-		s.Hang(s.Paint(display.Bold, display.Left(name, 10))+" ", 11, "", form, values...)
+		s.Hang(s.Paint("bold", display.Left(name, 10))+" ", 11, "", form, values...)
 	}
 	row("from", "{}", d.From)
 	row("to", "{}", d.To)

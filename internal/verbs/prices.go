@@ -1,4 +1,4 @@
-package cli
+package verbs
 
 import (
 	"fmt"
@@ -9,12 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 )
 
-// PricesVerb is the verb prices.
-func PricesVerb(a *App) *cobra.Command {
+// pricesVerb is the verb prices.
+func pricesVerb(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Long: `prices lists what the price book knows: windows, cache behaviour and prices in US
 dollars per million tokens, each with the day it was checked and its source. With
@@ -31,8 +32,8 @@ the book is unpriced, never free.`,
 	return cmd
 }
 
-// PricesJSON is the document of prices.
-type PricesJSON struct {
+// pricesJSON is the document of prices.
+type pricesJSON struct {
 	Schema string `json:"schema"`
 	// Models are ordered by id, then by date.
 	Models []priceJSON `json:"models"`
@@ -66,14 +67,14 @@ type priceJSON struct {
 	Tiers []cachelayout.Tier `json:"tiers"`
 }
 
-func runPrices(a *App, names []string) error {
+func runPrices(a *cli.App, names []string) error {
 	book, err := a.Book()
 	if err != nil {
 		return err
 	}
 	models := chooseModels(book.Models(), names)
 	if a.JSON {
-		doc := PricesJSON{Schema: "memkernel/prices/v1", Models: []priceJSON{}}
+		doc := pricesJSON{Schema: "memkernel/prices/v1", Models: []priceJSON{}}
 		for i := range models {
 			doc.Models = append(doc.Models, priceDocument(&models[i]))
 		}
@@ -83,7 +84,7 @@ func runPrices(a *App, names []string) error {
 		a.Tip("no model's id contains %s", strings.Join(names, " or "))
 		return nil
 	}
-	return a.Print(func(s *display.Sheet) { display.Prices(s, models) })
+	return a.Print(func(s *display.Sheet) { showPrices(s, models) })
 }
 
 // chooseModels returns the models whose id contains one of the names.
@@ -110,7 +111,7 @@ func priceDocument(m *cachelayout.Model) priceJSON {
 
 // newPricesImport returns the verb that converts a public catalogue, which the user has
 // downloaded.
-func newPricesImport(a *App) *cobra.Command {
+func newPricesImport(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
 		Short: "convert models.dev's price catalogue to the price book's form",
@@ -119,7 +120,7 @@ fetched (it never opens a connection), and prints a price file for --prices. Onl
 prices are taken: what the catalogue leaves out stays unknown.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return Usagef("prices import takes one file, got %d arguments", len(args))
+				return cli.Usagef("prices import takes one file, got %d arguments", len(args))
 			}
 			return nil
 		},
@@ -127,7 +128,7 @@ prices are taken: what the catalogue leaves out stays unknown.`,
 	}
 }
 
-func importPrices(a *App, path string) error {
+func importPrices(a *cli.App, path string) error {
 	in, err := a.OpenFile(path)
 	if err != nil {
 		return fmt.Errorf("import prices: %w", err)
@@ -135,7 +136,7 @@ func importPrices(a *App, path string) error {
 	defer in.Close()
 	rows, skipped, err := cachelayout.Import(in)
 	if err != nil {
-		return Hint(fmt.Errorf("%s: %w", path, err), "fetch https://models.dev/api.json and import that; rows of your own can be written by hand, as doc/schema.json has them in memkernel/prices/v1")
+		return cli.Hint(fmt.Errorf("%s: %w", path, err), "fetch https://models.dev/api.json and import that; rows of your own can be written by hand, as doc/schema.json has them in memkernel/prices/v1")
 	}
 	if err := cachelayout.WriteRows(a.Data(), rows); err != nil {
 		return err
@@ -145,4 +146,61 @@ func importPrices(a *App, path string) error {
 		a.Tip("left out: %s: %s", s.ID, s.Reason)
 	}
 	return nil
+}
+
+// showPrices lists models with a line per tier, and a numbered list of sources below.
+func showPrices(s *display.Sheet, models []cachelayout.Model) {
+	row := s.Table(0, []int{22, -7, -7, -7, -7, -6, -7, 2, 10, -5}, "model", "window", "input", "read", "short", "long", "output", "", "as of", "src")
+	var sources []string
+	for i := range models {
+		m := &models[i]
+		at := slices.Index(sources, m.Source)
+		if at < 0 && m.Source != "" {
+			at = len(sources)
+			sources = append(sources, m.Source)
+		}
+		name, window, asOf, src := m.ID, shortTokens(m.ContextWindow), m.AsOf, ""
+		if at >= 0 {
+			src = fmt.Sprintf("[%d]", at+1)
+		}
+		if len(m.Tiers) == 0 {
+			s.Table(0, []int{22, -7, 34, 2, 10, -5})(name, window, "  unpriced", "", asOf, src)
+		}
+		for n, t := range m.Tiers {
+			if n > 0 {
+				name, window, asOf, src = "  above "+shortTokens(t.AboveTokens), "", "", ""
+			}
+			row(name, window, rateOf(t.Input), rateOf(t.Read), rateOf(t.Write5m), rateOf(t.Write1h), rateOf(t.Output), "", asOf, src)
+		}
+		if m.EffectiveFrom != "" {
+			s.Line("  {}", display.Inked("gray", "from "+m.EffectiveFrom))
+		}
+	}
+	s.Line("\n{}", display.Inked("gray", "US dollars per million tokens; short and long are cache writes by lifetime"))
+	for i, source := range sources {
+		s.Hang(s.Paint("gray", display.Left(fmt.Sprintf("[%d]", i+1), 5)), 5, "gray", "{}", source)
+	}
+}
+
+func rateOf(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	if s := fmt.Sprintf("%.5g", *v); len(s) < 7 {
+		return s
+	}
+	return fmt.Sprintf("%.2g", *v)
+}
+
+// shortTokens writes 200000 as 200k.
+func shortTokens(n int) string {
+	switch {
+	case n <= 0:
+		return "-"
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.3gm", float64(n)/1e6)
+	case n%1000 == 0:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return display.Thousands(n)
 }

@@ -1,11 +1,14 @@
-package display
+package verbs
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -68,18 +71,18 @@ func groups(all []fate) []fate {
 // pages lists the kept, degraded and dropped pages.
 func (s *explanation) pages() {
 	all := fates(s.plan)
-	s.section("Pages", pagesLine(s.plan))
+	s.Section("Pages", pagesLine(s.plan))
 	row := s.Table(2, []int{12, 14, -6, -10, -10}, "shown as", "kind", "pages", "in full", "planned")
 	for _, g := range groups(all) {
 		row(level(g.level), g.kind, g.pages, g.before, g.after)
-		s.Para(14, Gray, g.reason)
+		s.Para(14, "gray", g.reason)
 	}
 	s.pageRows(all)
 }
 
 // level returns a page's level in its colour.
-func level(name string) inked {
-	return inked{map[string]ink{"full": green, "compressed": cyan, "structured": yellow, "pointer": purple, "gone": red}[name], name}
+func level(name string) any {
+	return display.Inked(map[string]string{"full": "green", "compressed": "cyan", "structured": "yellow", "pointer": "purple", "gone": "red"}[name], name)
 }
 
 // pageRows lists single pages: the pages that lost most, or all pages with --all.
@@ -99,7 +102,7 @@ func (s *explanation) pageRows(all []fate) {
 	for _, f := range first(s.Sheet, rows) {
 		row(f.id, "", f.kind, level(f.level), f.before, f.after)
 	}
-	s.more(len(rows))
+	more(s.Sheet, len(rows))
 }
 
 // paging writes the paging statistics of the conversation so far. --json has the page table.
@@ -108,22 +111,85 @@ func (s *explanation) paging() {
 	if t == nil {
 		return
 	}
-	s.section("Paging", "this conversation, this plan counted")
+	s.Section("Paging", "this conversation, this plan counted")
 	s.text("thrash index", thrashText(&t.Report))
 	for _, code := range paging.Codes() {
 		if n := t.Faults[code]; n > 0 {
-			s.textIn(yellow, "", "{} {%d}", code, n)
+			s.textIn("yellow", "", "{} {%d}", code, n)
 		}
 	}
 }
 
 // thrashText formats a thrash index and its parts.
 func thrashText(r *paging.Report) string {
-	return Say("{%.2f}: {fault} and {alert} over {hit} + 1", r.Thrash, r.ExplicitFaults, r.Alerts, r.Hits)
+	return display.Say("{%.2f}: {fault} and {alert} over {hit} + 1", r.Thrash, r.ExplicitFaults, r.Alerts, r.Hits)
 }
 
 // pagesLine counts pages by outcome.
 func pagesLine(plan *api.ContextPlan) string {
 	full, less, gone := pageCounts(plan)
-	return Say("{} in full, {} degraded, {} dropped", full, less, gone)
+	return display.Say("{} in full, {} degraded, {} dropped", full, less, gone)
+}
+
+// fromMemory reports whether a row shows a file of the workspace.
+func fromMemory(r *api.Included) bool {
+	return slices.Contains([]pagevm.Type{pagevm.Bootstrap, pagevm.Preference, pagevm.Plan}, pagevm.Type(r.Kind))
+}
+
+// memoryRows returns the parts of the plan that come from the workspace's files.
+func memoryRows(plan *api.ContextPlan) []api.Included {
+	return slices.DeleteFunc(slices.Clone(plan.Debug.Included), func(r api.Included) bool { return !fromMemory(&r) })
+}
+
+// memoryLine sums up the parts that memory adds, or returns "" if memory adds no parts.
+func memoryLine(plan *api.ContextPlan) string {
+	var parts []string
+	files, tokens := memoryRows(plan), 0
+	for i := range files {
+		tokens += files[i].Tokens
+	}
+	if len(files) > 0 {
+		parts = append(parts, display.Say("{file} ({} tokens)", len(files), tokens))
+	}
+	if r := &plan.Retrieval; r.Items > 0 {
+		parts = append(parts, display.Say("{item} recalled ({} tokens)", r.Items, r.Tokens))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// leftOut returns the hits that were not recalled.
+func leftOut(plan *api.ContextPlan) []api.Excluded {
+	return slices.DeleteFunc(slices.Clone(plan.Debug.Excluded), func(r api.Excluded) bool { return r.Kind != cachelayout.RegionRetrieval })
+}
+
+// memory lists the parts that memory adds to the prompt, and the hits that were left out. Without
+// memory it writes nothing.
+func (s *explanation) memory() {
+	plan := s.plan
+	r := &plan.Retrieval
+	files, left := memoryRows(plan), leftOut(plan)
+	if len(files) == 0 && len(left) == 0 && r.Items == 0 && r.Reason == "DISABLED" {
+		return
+	}
+	s.Section("Memory", fmt.Sprintf("%s, search %s", r.Reason, r.Mode))
+	if r.Detail != "" {
+		s.text("detail", r.Detail)
+	}
+	row := s.Table(2, []int{12, 41, 1, 12, -10})
+	for _, f := range files {
+		row(display.Inked("gray", f.Kind), f.Note, "", level(f.Level.String()), f.Tokens)
+	}
+	tokens := display.Thousands(r.Tokens)
+	for i, c := range r.Citations {
+		if i < len(r.Origins) && r.Origins[i] != "" {
+			c += " " + r.Origins[i]
+		}
+		row(display.Inked("gray", "recalled"), c, "", level("full"), tokens)
+		tokens = ""
+	}
+	row = s.Table(2, []int{12, 41, 1, s.Columns() - 56})
+	for _, r := range first(s.Sheet, left) {
+		row(display.Inked("gray", "left out"), r.ID, "", display.Inked("gray", r.Reason))
+	}
+	more(s.Sheet, len(left))
 }

@@ -1,4 +1,4 @@
-package cli
+package verbs
 
 import (
 	"cmp"
@@ -7,14 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// ConfigVerb is the verb config.
-func ConfigVerb(a *App) *cobra.Command {
+// configVerb is the verb config.
+func configVerb(a *cli.App) *cobra.Command {
 	var sample bool
 	cmd := &cobra.Command{
 		Long: `config prints the settings as they hold, as a configuration file would have them:
@@ -30,8 +31,8 @@ It writes none: write yours into .memkernel/config.yaml, with lines of what --sa
 	return cmd
 }
 
-// ConfigJSON is the document of config.
-type ConfigJSON struct {
+// configJSON is the document of config.
+type configJSON struct {
 	Schema string `json:"schema"`
 	// Files are the configuration files that were read. Later files override earlier ones. File
 	// is the last of these files, "" if no file was read.
@@ -56,15 +57,15 @@ type settingJSON struct {
 	Place string `json:"place"`
 }
 
-func runConfig(a *App, sample bool, names []string) error {
-	keys, err := settings(a, names)
+func runConfig(a *cli.App, sample bool, names []string) error {
+	keys, err := settingsNamed(a, names)
 	switch {
 	case err != nil:
 		return err
 	case sample && a.JSON:
-		return Usagef("--sample is a file of comments and has no --json")
+		return cli.Usagef("--sample is a file of comments and has no --json")
 	case sample && len(names) > 0:
-		return Usagef("--sample has all settings: leave out %q", names[0])
+		return cli.Usagef("--sample has all settings: leave out %q", names[0])
 	case a.JSON:
 		return a.WriteJSON(configDocument(a, keys))
 	case len(names) > 0:
@@ -87,9 +88,9 @@ func runConfig(a *App, sample bool, names []string) error {
 	return nil
 }
 
-// settings returns the settings for names. Each name is the name of a setting or a section.
+// settingsNamed returns the settings for names. Each name is the name of a setting or a section.
 // Without names it returns all settings.
-func settings(a *App, names []string) ([]config.Key, error) {
+func settingsNamed(a *cli.App, names []string) ([]config.Key, error) {
 	all := a.Config.Keys()
 	if len(names) == 0 {
 		return all, nil
@@ -107,14 +108,14 @@ func settings(a *App, names []string) ([]config.Key, error) {
 			if near := textutil.Nearest(name, a.SettingNames()); len(near) > 0 {
 				hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
 			}
-			return nil, UsageWith(fmt.Sprintf("there is no setting %q", name), hint)
+			return nil, cli.UsageWith(fmt.Sprintf("there is no setting %q", name), hint)
 		}
 	}
 	return out, nil
 }
 
-func configDocument(a *App, keys []config.Key) ConfigJSON {
-	doc := ConfigJSON{Schema: "memkernel/config/v1", Files: document.List(a.ConfigFiles)}
+func configDocument(a *cli.App, keys []config.Key) configJSON {
+	doc := configJSON{Schema: "memkernel/config/v1", Files: document.List(a.ConfigFiles)}
 	if n := len(doc.Files); n > 0 {
 		doc.File = doc.Files[n-1]
 	}

@@ -1,15 +1,18 @@
-package display
+package cli
 
 import (
 	"fmt"
 	"io"
 	"sync"
 	"time"
+
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// Meter is a line that shows the progress of a slow verb in per cent, and its rate per second.
-// The line is redrawn repeatedly and wiped at the end. A nil Meter draws nothing.
-type Meter struct {
+// meter is a line that shows the progress of a slow verb in per cent, and its rate per second.
+// The line is redrawn repeatedly and wiped at the end. A nil meter draws nothing.
+type meter struct {
 	mu       sync.Mutex
 	w        io.Writer
 	now      func() time.Time
@@ -27,15 +30,15 @@ type Meter struct {
 // meterEvery is the time between two drawings of the line.
 const meterEvery = 100 * time.Millisecond
 
-// NewMeter returns a meter that draws on a terminal that can go back in a line. It draws nothing
+// newMeter returns a meter that draws on a terminal that can go back in a line. It draws nothing
 // until patience has passed, so short work stays silent.
-func NewMeter(w io.Writer, patience time.Duration, now func() time.Time) *Meter {
-	return &Meter{w: Bare(w), now: now, patience: patience}
+func newMeter(w io.Writer, patience time.Duration, now func() time.Time) *meter {
+	return &meter{w: display.Bare(w), now: now, patience: patience}
 }
 
 // Show draws that done of all units are finished, as in "replaying", 3, 10, "call". It starts
 // again if the task or the unit changes, or if done falls.
-func (m *Meter) Show(what string, done, all int, unit string) {
+func (m *meter) Show(what string, done, all int, unit string) {
 	if m == nil {
 		return
 	}
@@ -55,7 +58,7 @@ func (m *Meter) Show(what string, done, all int, unit string) {
 	if now.Sub(m.since) < m.patience || !m.last.IsZero() && now.Sub(m.last) < meterEvery && done < all {
 		return
 	}
-	line := fmt.Sprintf("%s: %s of %s", what, Thousands(done), Plural(all, unit))
+	line := fmt.Sprintf("%s: %s of %s", what, display.Thousands(done), display.Plural(all, unit))
 	if all > 0 {
 		line += fmt.Sprintf(", %d %%", 100*done/all)
 	}
@@ -70,16 +73,16 @@ func perSecond(n float64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%.3g", n)
 	}
-	return Thousands(int(n))
+	return display.Thousands(int(n))
 }
 
-func (m *Meter) draw(line string, now time.Time) {
-	fmt.Fprint(m.w, "\r\x1b[K"+Clip(line, Columns-1))
+func (m *meter) draw(line string, now time.Time) {
+	fmt.Fprint(m.w, "\r\x1b[K"+display.Clip(line, display.Columns-1))
 	m.last, m.shown = now, true
 }
 
 // Work shows the duration of work without counts until Done is called.
-func (m *Meter) Work(what string) {
+func (m *meter) Work(what string) {
 	if m == nil {
 		return
 	}
@@ -112,7 +115,7 @@ func (m *Meter) Work(what string) {
 }
 
 // Done wipes the line. The next Show starts again.
-func (m *Meter) Done() {
+func (m *meter) Done() {
 	if m == nil {
 		return
 	}
@@ -126,4 +129,31 @@ func (m *Meter) Done() {
 		fmt.Fprint(m.w, "\r\x1b[K")
 	}
 	m.what, m.shown, m.counting, m.done, m.since, m.last = "", false, false, 0, time.Time{}, time.Time{}
+}
+
+// reindexStep returns the present stage of a reindex, the number of finished units, and the
+// number of all units.
+func reindexStep(p api.ReindexProgress) (stage string, done, all int, unit string) {
+	switch p.Stage {
+	case api.StageIndex:
+		return "reading files", p.Files, p.FilesTotal, "file"
+	case api.StageVectors:
+		return "copying vectors", int(p.Done), int(p.Total), "vector"
+	}
+	return "embedding", int(p.Done), int(p.Total), "text"
+}
+
+// lineEvery is the time between two lines of reindexLines.
+const lineEvery = 10 * time.Second
+
+// reindexLines prints a line every ten seconds, for an output that is not a terminal.
+func reindexLines(w io.Writer, now func() time.Time) func(api.ReindexProgress) {
+	last := now()
+	return func(p api.ReindexProgress) {
+		if t := now(); p.Total > 0 && t.Sub(last) >= lineEvery {
+			last = t
+			stage, done, all, unit := reindexStep(p)
+			fmt.Fprintf(display.Bare(w), "memkernel: %s: %s of %s, %d %%\n", stage, display.Thousands(done), display.Plural(all, unit), 100*p.Done/p.Total)
+		}
+	}
 }

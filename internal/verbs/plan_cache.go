@@ -1,4 +1,4 @@
-package display
+package verbs
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -38,19 +39,19 @@ func (s *explanation) bill() {
 	if l.Cold {
 		clock = "cold"
 	}
-	s.section("Cache, predicted", clock)
+	s.Section("Cache, predicted", clock)
 	total := b.Total()
 	tier := s.out.Model.TierFor(total)
 	table := s.Table(2, []int{14, -11, -10, -12, -12}, "", "tokens", "share", "cost", "$/million")
-	row := func(name string, n int, price *float64, as ink) {
-		table(inked{as, name}, n, percent(n, total), cost(n, price), rate(price))
+	row := func(name string, n int, price *float64, as string) {
+		table(display.Inked(as, name), n, percent(n, total), cost(n, price), rate(price))
 	}
-	row("read", b.ReadTokens, tier.Read, green)
-	row("write, short", b.Write5mTokens, tier.Write5m, yellow)
-	row("write, long", b.Write1hTokens, tier.Write1h, yellow)
-	row("uncached", b.UncachedTokens, tier.Input, red)
+	row("read", b.ReadTokens, tier.Read, "green")
+	row("write, short", b.Write5mTokens, tier.Write5m, "yellow")
+	row("write, long", b.Write1hTokens, tier.Write1h, "yellow")
+	row("uncached", b.UncachedTokens, tier.Input, "red")
 	table("total", total, "", b.CostUSD)
-	s.raw("  " + s.row([]int{14, -11, -10, -12}, "without cache", total, "", b.NoLayoutCostUSD) + s.savedRemark(b))
+	s.Raw("  " + s.Row([]int{14, -11, -10, -12}, "without cache", total, "", b.NoLayoutCostUSD) + s.savedRemark(b))
 	if made := l.Made; made != nil && l.Cold {
 		whole := uncut(s.plan)
 		s.text("uncut", "{} tokens, written anew for {}", whole, cost(whole, tier.Write5m))
@@ -62,7 +63,7 @@ func (s *explanation) bill() {
 	}
 	s.text("first change", changeText(l.Change))
 	if h := l.Change.Host; h != nil {
-		s.textIn(yellow, "", "the host changed {}: {} cached tokens are written anew, which costs {} more", h.Place, h.Tokens, h.USD)
+		s.textIn("yellow", "", "the host changed {}: {} cached tokens are written anew, which costs {} more", h.Place, h.Tokens, h.USD)
 	}
 	if told := l.Reported; told != nil && told.Miss != nil {
 		s.text("", "of the last request the provider says: {}, {} tokens not read", told.Miss.Reason, told.Miss.Tokens)
@@ -81,9 +82,9 @@ func (s *explanation) savedRemark(b cachelayout.Bill) string {
 	}
 	v := 1 - *b.CostUSD / *b.NoLayoutCostUSD
 	if v < 0 {
-		return s.Paint(red, "   "+Share(-v)+" dearer")
+		return s.Paint("red", "   "+display.Share(-v)+" dearer")
 	}
-	return s.Paint(green, "   "+Share(v)+" saved")
+	return s.Paint("green", "   "+display.Share(v)+" saved")
 }
 
 // cost formats the cost of n tokens at a price per million.
@@ -94,7 +95,7 @@ func cost(n int, price *float64) string {
 	if price == nil {
 		return "unpriced"
 	}
-	return dollars(new(float64(n) * *price / 1e6))
+	return display.Say("{}", new(float64(n)**price/1e6))
 }
 
 func rate(price *float64) string {
@@ -112,9 +113,9 @@ func changeText(c cachelayout.Change) string {
 	case cachelayout.ChangeNone:
 		return "none: the request is the same as the one before"
 	case cachelayout.ChangeAppend:
-		return Say("none: it extends the request before, of which {} tokens are kept", c.KeptTokens)
+		return display.Say("none: it extends the request before, of which {} tokens are kept", c.KeptTokens)
 	}
-	return Say("{}; {} tokens are kept, {} are broken", c, c.KeptTokens, c.BrokenTokens)
+	return display.Say("{}; {} tokens are kept, {} are broken", c, c.KeptTokens, c.BrokenTokens)
 }
 
 // cut writes the cut planner's figures and its decision.
@@ -127,7 +128,7 @@ func (s *explanation) cut() {
 	} else if c.Do {
 		verdict = "wished: " + c.Reason + ", not made"
 	}
-	s.section("Cut", verdict)
+	s.Section("Cut", verdict)
 	if made := plan.Layout.Made; made != nil {
 		s.text("made", "{}: from {} to {} tokens of messages{}", reasonText(made.Reason), made.Before, made.After, eventText(made.Event))
 	} else if c.Do {
@@ -150,14 +151,14 @@ func (s *explanation) cut() {
 		s.text("reasoning", reasoningText(r))
 	}
 	if told := plan.Layout.Reported; told.Of("") > 0 {
-		s.textIn(yellow, "", "of the last request the provider removed "+removedText(told.Removed))
+		s.textIn("yellow", "", "of the last request the provider removed "+removedText(told.Removed))
 	}
 	cuts := plan.Layout.Cuts
 	if !s.All {
 		cuts = cuts[max(len(cuts)-maxRows, 0):] // the newest
 	}
 	for _, p := range cuts {
-		s.text(fmt.Sprintf("gen %d", p.Generation), "{}, {} to {} tokens{}", p.Reason, p.Before, p.After, AtTime(p.Time))
+		s.text(fmt.Sprintf("gen %d", p.Generation), "{}, {} to {} tokens{}", p.Reason, p.Before, p.After, atTime(p.Time))
 	}
 	s.refusals(plan)
 }
@@ -203,7 +204,7 @@ func reasoningText(r cachelayout.Reasoning) string {
 	if r.DroppedItems > 0 {
 		how += fmt.Sprintf(", %d for the provider to drop", r.DroppedItems)
 	}
-	return Say("{}; this plan loses {item} ({}), {} tokens that were billed as output for {}", bound, r.Items(), how, r.Tokens(), r.LostUSD)
+	return display.Say("{}; this plan loses {item} ({}), {} tokens that were billed as output for {}", bound, r.Items(), how, r.Tokens(), r.LostUSD)
 }
 
 func eventText(event string) string {
@@ -215,7 +216,7 @@ func eventText(event string) string {
 
 // keepText returns the cost of keeping the low-water conversation.
 func keepText(f cachelayout.Figures) string {
-	return Say("keeping it costs {} of {} base tokens a call, a miss {}; {%.1f} % of calls meet a cold cache", int(f.MemoryCost), int(f.CallCost), int(f.MissCost), 100*f.ColdRate)
+	return display.Say("keeping it costs {} of {} base tokens a call, a miss {}; {%.1f} % of calls meet a cold cache", int(f.MemoryCost), int(f.CallCost), int(f.MissCost), 100*f.ColdRate)
 }
 
 // paybackText describes n*, the number of calls after which a warm cut has paid.
@@ -227,14 +228,14 @@ func paybackText(f cachelayout.Figures) string {
 	if f.ExpectedTurns > 0 {
 		more = fmt.Sprintf(", %.0f expected", f.ExpectedTurns)
 	}
-	return Say("a warm cut would save {} and rewrite {} tokens: pays {}{}", f.Saved, f.Rewritten, when, more)
+	return display.Say("a warm cut would save {} and rewrite {} tokens: pays {}{}", f.Saved, f.Rewritten, when, more)
 }
 
 // optimumText describes H*, the mark at which batches are cheapest.
 func optimumText(f cachelayout.Figures) string {
-	ratios := Say("write {%g}x, read {%g}x of input{?, assumed}", f.WriteRatio, f.ReadRatio, f.RatiosAssumed)
+	ratios := display.Say("write {%g}x, read {%g}x of input{?, assumed}", f.WriteRatio, f.ReadRatio, f.RatiosAssumed)
 	if f.EOQHighWater < 0 || f.EOQBatch < 0 {
 		return "by price alone never cut (" + ratios + ")"
 	}
-	return Say("by price H* = {}, batches of {} ({})", int(f.EOQHighWater), int(f.EOQBatch), ratios)
+	return display.Say("by price H* = {}, batches of {} ({})", int(f.EOQHighWater), int(f.EOQBatch), ratios)
 }

@@ -1,4 +1,4 @@
-package display
+package verbs
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // plan100 is a plan of 60,000 tokens in a window of 100,000, priced and warm.
-func plan100(change func(*api.ContextPlan)) *Plan {
+func plan100(change func(*api.ContextPlan)) *planned {
 	cost, plain := 0.02, 0.1
 	p := &api.ContextPlan{Outline: api.Outline{Model: "m-1", Retrieval: api.Retrieval{Reason: "OK"},
 		Budgets: api.Budgets{ContextWindow: 100_000, ReserveTokens: 10_000, PlannedInputTokens: 60_000, Utilization: 0.6}},
@@ -20,7 +20,7 @@ func plan100(change func(*api.ContextPlan)) *Plan {
 	if change != nil {
 		change(p)
 	}
-	return &Plan{Made: p}
+	return &planned{Made: p}
 }
 
 func pages(less, gone int) func(*api.ContextPlan) {

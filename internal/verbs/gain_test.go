@@ -1,10 +1,11 @@
-package display
+package verbs
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/serve/meter"
 )
@@ -19,11 +20,11 @@ func TestGained(t *testing.T) {
 		{meter.Sum{Calls: 2, Estimated: 2, BilledUSD: 0.004, WithoutUSD: 0.02}, "without about $0.02, −80 % by an estimate", ""},
 		{meter.Sum{Calls: 2, Estimated: 2, BilledUSD: 0.5, WithoutUSD: 0.5}, "without about $0.50, 0 % by an estimate", ""},
 	} {
-		if got := Gained(&c.sum); !strings.Contains(got, c.want) || c.lack != "" && strings.Contains(got, c.lack) {
+		if got := gained(&c.sum); !strings.Contains(got, c.want) || c.lack != "" && strings.Contains(got, c.lack) {
 			t.Errorf("%q, want %q and no %q", got, c.want, c.lack)
 		}
 		day := document.SavedDay{Day: "2026-11-03", Calls: c.sum.Calls, BilledUSD: &c.sum.BilledUSD, WithoutUSD: &c.sum.WithoutUSD}
-		text := Style{}.Text(func(s *Sheet) { Gain(s, &document.Saved{SavedDay: day, Days: []document.SavedDay{day}}) })
+		text := display.Style{}.Text(func(s *display.Sheet) { showGain(s, &document.Saved{SavedDay: day, Days: []document.SavedDay{day}}) })
 		if c.lack == "%" && strings.Contains(text, "%") {
 			t.Errorf("of less than a cent: %s", text)
 		}
@@ -31,12 +32,12 @@ func TestGained(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	got := Unknown(meter.Unknown{Window: []string{"barge-2", "raft-1"}, Price: []string{"raft-1"}})
+	got := unknownModels(meter.Unknown{Window: []string{"barge-2", "raft-1"}, Price: []string{"raft-1"}})
 	if len(got) != 2 || !strings.Contains(got[0], "barge-2, raft-1") || !strings.Contains(got[0], "plan.context_window") ||
 		!strings.Contains(got[1], "raft-1") || !strings.Contains(got[1], "--prices") {
 		t.Errorf("%q", got)
 	}
-	if got := Unknown(meter.Unknown{}); !slices.Equal(got, nil) {
+	if got := unknownModels(meter.Unknown{}); !slices.Equal(got, nil) {
 		t.Errorf("of nothing: %q", got)
 	}
 }

@@ -1,10 +1,11 @@
-package display
+package verbs
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -17,7 +18,7 @@ func TestHitsFitTheTerminal(t *testing.T) {
 		res.Hits = append(res.Hits, retrieval.Hit{Path: path, SnippetStart: 1, SnippetEnd: 4, Snippet: text, Citation: path + "#L1-L4", Score: 0.9})
 	}
 	for rows, want := range map[int]int{0: 10, 4: 1, 24: 3, 500: 10} {
-		b := Style{Width: 80, Rows: rows}.Text(func(s *Sheet) { Hits(s, "crane", res, false) })
+		b := display.Style{Width: 80, Rows: rows}.Text(func(s *display.Sheet) { showHits(s, "crane", res, false) })
 		got := strings.Count(b, ".md:1  0.90")
 		if says := strings.Contains(b, fmt.Sprintf("%d more: --max-results 10", 10-want)); got != want || says != (want < 10) {
 			t.Errorf("%d rows: %d hits\n%s", rows, got, b)

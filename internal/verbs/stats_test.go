@@ -1,4 +1,4 @@
-package display
+package verbs
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel/billing"
 )
 
@@ -22,10 +23,10 @@ func TestStatsFitsAnyWidth(t *testing.T) {
 		}
 		st.Total = billing.Sum{Calls: n, Name: "total"}
 		st.Sessions = []billing.Sum{{Name: rapid.String().Draw(rt, "session"), Calls: n}}
-		w := rapid.IntRange(MinWidth, Columns).Draw(rt, "width")
-		for i, l := range strings.Split(Style{Width: w}.Text(func(s *Sheet) { Stats(s, st) }), "\n") {
-			if Width(l) > w {
-				rt.Fatalf("line %d is %d columns wide, %d there are: %q", i+1, Width(l), w, l)
+		w := rapid.IntRange(44, display.Columns).Draw(rt, "width")
+		for i, l := range strings.Split(display.Style{Width: w}.Text(func(s *display.Sheet) { showStats(s, st) }), "\n") {
+			if display.Width(l) > w {
+				rt.Fatalf("line %d is %d columns wide, %d there are: %q", i+1, display.Width(l), w, l)
 			}
 		}
 	})
@@ -45,7 +46,7 @@ func TestStatsSayWhatWasLost(t *testing.T) {
 		{Plan: "e", Planned: cut(billing.Expected{Reasoning: cachelayout.Reasoning{StaleItems: 4, DroppedItems: 6, DroppedTokens: 800, LostUSD: new(0.01)}}), Reported: removed(10)},
 		{Plan: "f", Planned: &billing.Expected{Broke: &cachelayout.Broke{What: "model", Tokens: 300}}},
 	}, nil)
-	drawn := Style{Width: 200}.Text(func(s *Sheet) { Stats(s, st) })
+	drawn := display.Style{Width: 200}.Text(func(s *display.Sheet) { showStats(s, st) })
 	for _, want := range []string{"the host broke the cache 3 times: model 1x 300 tokens", "tools 2x 41k tokens $0.21",
 		"15 items lost at cuts (0 left out, 15 for the provider to drop): 2,000 tokens that were billed as output for $0.0300",
 		"by the provider: 15 items (prefix mismatch) of reasoning"} {

@@ -1,4 +1,4 @@
-package display
+package cli
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestLines(t *testing.T) {
 	var b strings.Builder
 	now := time.Unix(0, 0)
-	show := ReindexLines(&b, func() time.Time { return now })
+	show := reindexLines(&b, func() time.Time { return now })
 	for i := range 45 { // a second each
 		now = now.Add(time.Second)
 		show(api.ReindexProgress{Stage: api.StageIndex, Done: int64(i) * 50, Total: 6000, Files: 100 * i, FilesTotal: 12000})
@@ -30,7 +31,7 @@ func TestLines(t *testing.T) {
 func TestMeter(t *testing.T) {
 	var b strings.Builder
 	now := time.Unix(0, 0)
-	m := NewMeter(&b, time.Second, func() time.Time { return now })
+	m := newMeter(&b, time.Second, func() time.Time { return now })
 	step := func(done int, after time.Duration) string {
 		b.Reset()
 		now = now.Add(after)
@@ -56,19 +57,19 @@ func TestMeter(t *testing.T) {
 		t.Errorf("wiped with %q", b.String())
 	}
 	b.Reset()
-	m = NewMeter(&b, 0, func() time.Time { return now })
+	m = newMeter(&b, 0, func() time.Time { return now })
 	m.Work("auditing")
 	m.Done()
 	if got := b.String(); got != "\r\x1b[Kauditing: 0 s\r\x1b[K" {
 		t.Errorf("drew %q", got)
 	}
 	m.Show(strings.Repeat("数据", 100), 1, 0, "call")
-	if line := strings.TrimPrefix(b.String()[strings.LastIndex(b.String(), "\r"):], "\r\x1b[K"); Width(line) >= Columns {
-		t.Errorf("%d columns: %q", Width(line), line)
+	if line := strings.TrimPrefix(b.String()[strings.LastIndex(b.String(), "\r"):], "\r\x1b[K"); display.Width(line) >= display.Columns {
+		t.Errorf("%d columns: %q", display.Width(line), line)
 	}
 	// Work that has counts shows these, each unit at its own rate, and seconds for the rest.
 	b.Reset()
-	m = NewMeter(&b, time.Second, func() time.Time { return now })
+	m = newMeter(&b, time.Second, func() time.Time { return now })
 	m.Work("checking")
 	m.Show("checking", 0, 4, "session")
 	now = now.Add(2 * time.Second)
@@ -91,7 +92,7 @@ func TestMeter(t *testing.T) {
 		t.Errorf("drew %q, want %q", got, want)
 	}
 	m.Done()
-	var none *Meter
+	var none *meter
 	none.Show("x", 1, 2, "y")
 	none.Work("x")
 	none.Done()

@@ -1,10 +1,11 @@
-package display
+package verbs
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -24,7 +25,7 @@ func TestCuratedFacts(t *testing.T) {
 	} {
 		f := f
 		change(&f)
-		text := Style{Width: 400}.Text(func(s *Sheet) { Curated(s, &api.Curated{Facts: []api.Facts{f}}) })
+		text := display.Style{Width: 400}.Text(func(s *display.Sheet) { showCurated(s, &api.Curated{Facts: []api.Facts{f}}) })
 		if !strings.Contains(text, want) {
 			t.Errorf("%q, want %q", text, want)
 		}
