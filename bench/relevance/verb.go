@@ -133,7 +133,7 @@ type judging struct {
 }
 
 func (e *evalFlags) settings(a *cli.App) (s judging, err error) {
-	s = judging{opts: cli.Ranking(&a.Config.Retrieval), written: []string{}}
+	s = judging{opts: cli.Ranking(a.Config), written: []string{}}
 	s.opts.Signals = retrieval.DefaultSignals()
 	if e.mode.Value == modeVectors {
 		s.opts.VectorWeight, s.opts.KeywordWeight = 1, 0

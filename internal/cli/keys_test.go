@@ -27,7 +27,7 @@ func opened(s *Settings) string {
 		k.Memory.Backend.Open, k.Memory.Backend.Rebuild = nil, nil
 	}
 	return fmt.Sprintf("%+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v | %+v | %+v | %+v | %v %+v", k, err1, sum, err2, q, err4, req, err5, e, budget,
-		s.Retention(), s.PruneOptions(nil), s.AuditOptions(nil), syncOptions(&s.Config.Index.Sync), s.Config.Workspace.Private, s.summaryConfig())
+		s.Retention(), s.PruneOptions(nil), s.AuditOptions(nil), syncOptions(s.Config), s.Config.Workspace.Private, s.summaryConfig())
 }
 
 // TestEverySettingReachesWhatItIsFor: no setting is read from the file and then forgotten.

@@ -80,7 +80,7 @@ func (s *Settings) Kernel(ctx context.Context, n Needs) (*kernel.Kernel, error) 
 		o.Life.Off, o.Life.NoFlush = true, true
 	}
 	if n.Follow {
-		o.Memory.Sync = syncOptions(&s.Config.Index.Sync)
+		o.Memory.Sync = syncOptions(s.Config)
 	}
 	if n.AsItIs {
 		o.Memory.Sync.Wait = -1
@@ -106,7 +106,8 @@ func (s *Settings) MemoryOn() error {
 }
 
 // syncOptions are the settings of programs that keep running.
-func syncOptions(s *config.Sync) kernel.SyncOptions {
+func syncOptions(c *config.Config) kernel.SyncOptions {
+	s := &c.Index.Sync
 	return kernel.SyncOptions{OnStart: s.OnSessionStart, OnSearch: s.OnSearch, Interval: time.Duration(s.Interval), Watch: s.Watch}
 }
 

@@ -40,7 +40,7 @@ func (s *Settings) ProjectConfig() string {
 // Read reads the settings. The user's own files override the defaults: the one for every project,
 // and then the one for this project. The file that the user named overrides the user's own files.
 // If the user named no file, the file in the state folder does. The file in the state folder may
-// be part of a project by other people, see [config.Project].
+// be part of a project by other people, see [config.Config.Over].
 func (s *Settings) Read() error {
 	s.Config, s.ConfigFiles = config.Default(), nil
 	if filepath.Clean(s.StateDir) == filepath.Join(s.Workspace, kernel.DefaultStateDir) {
@@ -55,25 +55,25 @@ func (s *Settings) Read() error {
 		if err := checkOwner(own); err != nil {
 			return err
 		}
-		if err := s.over(own, config.User); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.over(own, false); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	if s.ConfigPath != "" {
-		return s.over(s.ConfigPath, config.User)
+		return s.over(s.ConfigPath, false)
 	}
 	if _, err := store.Files(s.StateDir).Stat(configName); store.Foreign(err) {
 		return Hint(fmt.Errorf("read configuration: %w", err), "name the file with --config if you made it so")
 	}
-	if err := s.over(filepath.Join(s.StateDir, configName), config.Project); !errors.Is(err, fs.ErrNotExist) {
+	if err := s.over(filepath.Join(s.StateDir, configName), true); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
 // over reads a file whose settings override the present settings.
-func (s *Settings) over(path string, by config.Writer) error {
-	err := s.Config.Over(path, by)
+func (s *Settings) over(path string, project bool) error {
+	err := s.Config.Over(path, project)
 	var mistake *config.Error
 	switch {
 	case err == nil:

@@ -13,7 +13,8 @@ import (
 )
 
 // pastSessions returns the settings of past sessions in the kernel's form.
-func pastSessions(s *config.Sessions) kernel.PastOptions {
+func pastSessions(c *config.Config) kernel.PastOptions {
+	s := &c.Retrieval.Sessions
 	o := kernel.PastOptions{Enabled: s.Enabled, DeltaBytes: int64(s.DeltaBytes)}
 	for _, f := range s.Folders {
 		agent, path, ok := strings.Cut(f, "=")

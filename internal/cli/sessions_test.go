@@ -11,10 +11,10 @@ import (
 )
 
 func TestPastSessions(t *testing.T) {
-	s := config.Default().Retrieval.Sessions
-	s.Folders = []string{"logs", "ops=/srv/ops", "/srv/a=b/logs", "~/.claude/projects"}
+	c := config.Default()
+	c.Retrieval.Sessions.Folders = []string{"logs", "ops=/srv/ops", "/srv/a=b/logs", "~/.claude/projects"}
 	want := []sessions.Source{{Path: "logs"}, {Path: "/srv/ops", Agent: "ops"}, {Path: "/srv/a=b/logs"}, {Path: "~/.claude/projects"}}
-	if diff := cmp.Diff(want, pastSessions(&s).Sources); diff != "" {
+	if diff := cmp.Diff(want, pastSessions(c).Sources); diff != "" {
 		t.Error(diff)
 	}
 	t.Setenv("HOME", "/home/me")
@@ -29,7 +29,7 @@ func TestPastSessions(t *testing.T) {
 // The defaults of the configuration are on start, on search, every five
 // minutes and by watch.
 func TestSyncOptions(t *testing.T) {
-	got := syncOptions(&config.Default().Index.Sync)
+	got := syncOptions(config.Default())
 	if !got.OnStart || !got.OnSearch || !got.Watch || got.Interval != 5*time.Minute {
 		t.Errorf("%+v", got)
 	}

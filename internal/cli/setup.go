@@ -24,7 +24,7 @@ func memoryOptions(c *config.Config) kernel.MemoryOptions {
 	w, r := &c.Workspace, &c.Retrieval
 	o := kernel.MemoryOptions{
 		Off: !w.Enabled, Store: storeSettings(c), Bootstrap: document.List(w.Bootstrap), WorkspaceTokens: int(w.MaxTokens), RecallTokens: int(r.MaxTokens),
-		Ranking: Ranking(r), Sessions: pastSessions(&r.Sessions), MediaPaths: c.Embedding.MediaPaths, EmbedLimit: api.EmbedLimit{USD: confirmUSD, Tokens: confirmTokens},
+		Ranking: Ranking(c), Sessions: pastSessions(c), MediaPaths: c.Embedding.MediaPaths, EmbedLimit: api.EmbedLimit{USD: confirmUSD, Tokens: confirmTokens},
 	}
 	o.Ranking.EmbedTimeout = time.Duration(c.Embedding.QueryTimeout)
 	if !r.Enabled {
@@ -41,7 +41,8 @@ const (
 )
 
 // Ranking returns the options for the ranking of hits.
-func Ranking(r *config.Retrieval) retrieval.Options {
+func Ranking(c *config.Config) retrieval.Options {
+	r := &c.Retrieval
 	return retrieval.Options{VectorWeight: r.VectorWeight, KeywordWeight: math.Round((1-r.VectorWeight)*1e6) / 1e6, HalfLife: cmp.Or(time.Duration(r.HalfLife), -1), Lambda: max(r.MMRLambda, math.SmallestNonzeroFloat64)}
 }
 

@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/memkernel/memkernel/internal/config"
 	"pgregory.net/rapid"
+
+	"github.com/memkernel/memkernel/internal/config"
 )
 
 // TestAdd: a setting is added to whatever file, and all that was there stays.

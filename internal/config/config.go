@@ -18,7 +18,7 @@ type Config struct {
 	Plan          plan                `key:"plan" doc:"Assumptions of plan, replay and observe."`
 	Workspace     workspace           `key:"workspace" doc:"The workspace's Markdown in prompts."`
 	Chunking      chunking            `key:"chunking" doc:"How files are cut for the index. A change makes the next reindex read every file again."`
-	Retrieval     Retrieval           `key:"retrieval" doc:"The search of memory for a prompt."`
+	Retrieval     retrieval           `key:"retrieval" doc:"The search of memory for a prompt."`
 	Embedding     embedding           `key:"embedding" project:"never" doc:"The source of vectors. memkernel sends text of the workspace to every provider except none and local."`
 	Index         index               `key:"index" doc:"Which files are indexed, and where the index is kept."`
 	Store         store               `key:"store" server:"yes" project:"never" doc:"Where the state is kept: journals, blobs, checkpoints, locks."`
@@ -29,7 +29,7 @@ type Config struct {
 	Summary       summary             `key:"summary" doc:"The summary of a session's past."`
 	Redact        redact              `key:"redact" project:"never" doc:"Secrets are masked before anything is stored. A mark names the rule, such as [masked:github-pat]."`
 	Audit         audit               `key:"audit" doc:"The limits of audit, curate, prune, nightly and guard."`
-	Retention     Retention           `key:"retention" doc:"When the verb retain removes stored data. Data that a prompt or memory points to is never removed."`
+	Retention     retention           `key:"retention" doc:"When the verb retain removes stored data. Data that a prompt or memory points to is never removed."`
 
 	origin   map[string]Origin
 	warnings []string
@@ -76,19 +76,19 @@ type chunking struct {
 	Overlap Tokens `key:"overlap" experimental:"yes" default:"80" range:"0..4k" doc:"What a chunk repeats of the one before; less than chunking.tokens, of which it gets half at most."`
 }
 
-// Retrieval holds the settings of search: the searched texts and the ranking of hits.
-type Retrieval struct {
-	Enabled      bool     `key:"enabled" project:"false" default:"true" doc:"Whether memory is searched for every user turn. The verb search always works."`
-	MaxTokens    Tokens   `key:"max_tokens" default:"2k" range:"100..1m" doc:"Limit for the text that the search adds to a user turn."`
-	VectorWeight float64  `key:"vector_weight" experimental:"yes" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; the score by words has the rest. 0 searches by words alone, 1 by meaning alone if there is a provider. Where one side finds nothing, the other counts in full."`
-	HalfLife     Duration `key:"half_life" default:"30d" range:"1h..36500d" empty:"never" doc:"Age at which a dated note has lost a tenth of its score. No note loses more than a fifth."`
-	MMRLambda    float64  `key:"mmr_lambda" experimental:"yes" default:"0.7" range:"0..1" doc:"How far a hit that repeats a better one is moved back: 1 is not at all, 0 as far as can be."`
-	HostMemories bool     `key:"host_memories" experimental:"yes" project:"false" default:"true" doc:"Whether private sessions search what Claude Code and Codex remember by themselves about the workspace."`
-	Sessions     Sessions `key:"sessions" doc:"Past sessions as memory. Private sessions of the same agent find them, with secrets masked."`
+// retrieval holds the settings of search: the searched texts and the ranking of hits.
+type retrieval struct {
+	Enabled      bool         `key:"enabled" project:"false" default:"true" doc:"Whether memory is searched for every user turn. The verb search always works."`
+	MaxTokens    Tokens       `key:"max_tokens" default:"2k" range:"100..1m" doc:"Limit for the text that the search adds to a user turn."`
+	VectorWeight float64      `key:"vector_weight" experimental:"yes" default:"0.7" range:"0..1" doc:"Weight of the score by meaning, which takes an embedding.provider; the score by words has the rest. 0 searches by words alone, 1 by meaning alone if there is a provider. Where one side finds nothing, the other counts in full."`
+	HalfLife     Duration     `key:"half_life" default:"30d" range:"1h..36500d" empty:"never" doc:"Age at which a dated note has lost a tenth of its score. No note loses more than a fifth."`
+	MMRLambda    float64      `key:"mmr_lambda" experimental:"yes" default:"0.7" range:"0..1" doc:"How far a hit that repeats a better one is moved back: 1 is not at all, 0 as far as can be."`
+	HostMemories bool         `key:"host_memories" experimental:"yes" project:"false" default:"true" doc:"Whether private sessions search what Claude Code and Codex remember by themselves about the workspace."`
+	Sessions     pastSessions `key:"sessions" doc:"Past sessions as memory. Private sessions of the same agent find them, with secrets masked."`
 }
 
-// Sessions holds the settings that choose the searched past sessions.
-type Sessions struct {
+// pastSessions holds the settings that choose the searched past sessions.
+type pastSessions struct {
 	Enabled bool `key:"enabled" project:"false" default:"true" doc:"Whether past sessions are searched."`
 	// Folders are folders with transcripts of hosts.
 	Folders    []string `key:"folders" project:"never" empty:"none" doc:"Transcripts of hosts, or folders of transcripts, such as ~/.claude/projects/-home-me-shop. Relative paths begin at the workspace. AGENT=FOLDER names the transcripts' agent."`
@@ -98,7 +98,7 @@ type Sessions struct {
 // embedding holds the settings for the source of vectors.
 type embedding struct {
 	Provider       string   `key:"provider" project:"none" default:"none" of:"none|auto|local|openai|gemini|voyage|mistral|ollama" doc:"none uses no network. local is a model in this process. openai is any endpoint with OpenAI's API. auto takes openai if base_url is set and usable, else local if model_dir is set. Otherwise auto takes the first of openai, gemini, voyage and mistral whose usual key is in the environment, or none."`
-	BaseURL        URL      `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
+	BaseURL        address  `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
 	Model          string   `key:"model" empty:"text-embedding-3-small, gemini-embedding-001, voyage-4-large, mistral-embed, nomic-embed-text; for provider openai with an endpoint other than api.openai.com, name a model" doc:"The id of the embedding model. After a change the next reindex embeds every chunk again; until then the old vectors stay in use."`
 	ModelDir       filePath `key:"model_dir" empty:"no folder" doc:"The folder that holds the model of provider local (doc/embedding.md)."`
 	Dimensions     int      `key:"dimensions" experimental:"yes" range:"1..65536" empty:"the model's own" doc:"Length of the vectors, for models that can shorten them."`
@@ -121,11 +121,11 @@ type index struct {
 	Backend  string        `key:"backend" project:"sqlite" default:"sqlite" of:"sqlite|postgres|qmd" doc:"sqlite keeps the index in a file. postgres keeps it in a database that hosts share, and needs memkernel-server. qmd asks the program qmd; if qmd fails, the SQLite index answers. doc/backends.md compares them."`
 	Postgres indexPostgres `key:"postgres" server:"yes" project:"never" doc:"The database of index.backend postgres. With it, text of the workspace is sent to its server."`
 	QMD      indexQMD      `key:"qmd" project:"never" doc:"The program of index.backend qmd."`
-	Sync     Sync          `key:"sync" doc:"When programs that keep running, such as mcp, update the index. Every search also updates the words in the index."`
+	Sync     indexSync     `key:"sync" doc:"When programs that keep running, such as mcp, update the index. Every search also updates the words in the index."`
 }
 
-// Sync holds the settings that keep the index up to date.
-type Sync struct {
+// indexSync holds the settings that keep the index up to date.
+type indexSync struct {
 	OnSessionStart bool     `key:"on_session_start" experimental:"yes" default:"true" doc:"Whether a session's start updates the index."`
 	OnSearch       bool     `key:"on_search" experimental:"yes" default:"true" doc:"Whether a search that found chunks without vectors updates the index."`
 	Interval       Duration `key:"interval" experimental:"yes" default:"5m" range:"1s..365d" empty:"never" doc:"How often a timer updates the index."`
@@ -186,7 +186,7 @@ type summary struct {
 // summaryModel holds the settings of the model that makes notes.
 type summaryModel struct {
 	Provider      string  `key:"provider" project:"none" default:"none" of:"none|openai|anthropic" doc:"none uses no network. openai is any endpoint with the chat completions API. anthropic is any endpoint with the Messages API."`
-	BaseURL       URL     `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
+	BaseURL       address `key:"base_url" empty:"the provider's own" doc:"The endpoint, such as http://localhost:11434/v1."`
 	Name          string  `key:"name" empty:"gpt-5-nano at api.openai.com, claude-haiku-5-5 at api.anthropic.com; for any other endpoint, name a model" doc:"The model's id. A cheap model is enough."`
 	APIKeyEnv     envName `key:"api_key_env" empty:"OPENAI_API_KEY and ANTHROPIC_API_KEY for the providers' own hosts, and no key for any other endpoint" doc:"The environment variable that holds the key, never the key itself."`
 	AllowInsecure bool    `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
@@ -198,8 +198,8 @@ type redact struct {
 	DisableRules []string `key:"disable_rules" empty:"none" doc:"Names of masking rules to turn off."`
 }
 
-// Retention holds the settings for deleting old data. 0 days keep the data for ever.
-type Retention struct {
+// retention holds the settings for deleting old data. 0 days keep the data for ever.
+type retention struct {
 	SessionsDays int `key:"sessions_days" range:"0..36500" empty:"for ever" doc:"Days after its last use when a whole session is removed. A session is kept if memory names one of its pages."`
 	Days         int `key:"days" range:"0..36500" empty:"for ever" doc:"Days after which other data is removed: large results and media of sessions, calls in usage.jsonl, traces, and backups that the newest undo does not need."`
 }

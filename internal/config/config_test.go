@@ -247,7 +247,7 @@ func TestServersSettings(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := config.Default().Over(path, config.Project); err != nil {
+		if err := config.Default().Over(path, true); err != nil {
 			t.Errorf("%q in a project's file: %v", text, err)
 		}
 	}
@@ -260,17 +260,17 @@ func TestServersSettings(t *testing.T) {
 func TestOver(t *testing.T) {
 	dir := t.TempDir()
 	c := config.Default()
-	if err := c.Over(filepath.Join(dir, "config.yaml"), config.User); !errors.Is(err, fs.ErrNotExist) {
+	if err := c.Over(filepath.Join(dir, "config.yaml"), false); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
-	if err := c.Over(dir, config.User); err == nil || !strings.Contains(err.Error(), dir) {
+	if err := c.Over(dir, false); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("a folder: %v", err)
 	}
 	path := filepath.Join(dir, "config.yaml")
 	if err := os.WriteFile(path, []byte("embedding:\n  model_dir: p\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Over(path, config.User); err != nil || string(c.Embedding.ModelDir) != filepath.Join(dir, "p") {
+	if err := c.Over(path, false); err != nil || string(c.Embedding.ModelDir) != filepath.Join(dir, "p") {
 		t.Errorf("the folder is %q, %v", c.Embedding.ModelDir, err)
 	}
 }

@@ -18,27 +18,18 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Writer is the possible author of a configuration file.
-type Writer int
-
-const (
-	// User is the owner of the machine. Every setting in the user's file counts.
-	User Writer = iota
-	// Project is the author of the project that the file is in. Its settings count only if they
-	// trust nobody more than the previous settings. See [Config.Ignored].
-	Project
-)
-
 // Over reads a file over the present settings. For a missing file it returns an error that satisfies
 // errors.Is(err, fs.ErrNotExist). For a mistake in the file it returns an [*Error]. Callers must
-// not use the settings after an error, unless the file is missing.
-func (c *Config) Over(path string, by Writer) error {
+// not use the settings after an error, unless the file is missing. The parameter project is set for
+// a file in a project, whose author may be somebody else. Its settings count only if they trust
+// nobody more than the previous settings. See [Config.Ignored].
+func (c *Config) Over(path string, project bool) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return c.over(f, path, by)
+	return c.over(f, path, project)
 }
 
 // maxFile is the largest size of a configuration: 1 MiB.
@@ -48,18 +39,18 @@ const maxFile = 1 << 20
 // origins, and relative paths are taken from its folder.
 func Read(r io.Reader, name string) (*Config, error) {
 	c := Default()
-	if err := c.over(r, name, User); err != nil {
+	if err := c.over(r, name, false); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *Config) over(r io.Reader, name string, by Writer) error {
+func (c *Config) over(r io.Reader, name string, project bool) error {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	f := &file{Config: c, name: name, by: by, lines: map[string]int{}}
+	f := &file{Config: c, name: name, project: project, lines: map[string]int{}}
 	root, err := f.document(data)
 	if err != nil {
 		return err
@@ -75,9 +66,9 @@ func (c *Config) over(r io.Reader, name string, by Writer) error {
 // file is a configuration that is being read.
 type file struct {
 	*Config
-	name  string
-	by    Writer
-	lines map[string]int // the settings that were read, by full name
+	name    string
+	project bool           // see [Config.Over]
+	lines   map[string]int // the settings that were read, by full name
 }
 
 func (f *file) errorAt(line int, key, hint, format string, args ...any) error {
@@ -174,7 +165,7 @@ func (f *file) member(s section, k, v *yaml.Node) error {
 	}
 	i := slices.IndexFunc(s.keys, func(key Key) bool { return short(key.Name) == k.Value })
 	if i < 0 {
-		if s.name == "" && k.Value == "store" && !server && f.by == User {
+		if s.name == "" && k.Value == "store" && !server && !f.project {
 			if line := line(target(v), "backend", "postgres"); line > 0 {
 				return f.errorAt(line, "store.backend", "run memkernel-server, which keeps the state in PostgreSQL, or take it out", "memkernel keeps the state in files, and would not find what is in the database")
 			}
@@ -195,7 +186,7 @@ func (f *file) member(s section, k, v *yaml.Node) error {
 		return err
 	}
 	at := Origin{File: f.name, Line: k.Line}
-	if f.by == Project && !key.projectMay(before) {
+	if f.project && !key.projectMay(before) {
 		key.value.Set(before)
 		f.ignored = append(f.ignored, ignored{Key: key.Name, Origin: at})
 		return nil

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
 	// Names of zones must work on machines without a zone database.
 	_ "time/tzdata"
 
@@ -46,7 +47,7 @@ func kindOf(v reflect.Value) kind {
 		return kind{"duration", "seconds", counted}
 	case filePath:
 		return kind{"file", "", text}
-	case URL:
+	case address:
 		return kind{"URL", "", text}
 	case envName:
 		return kind{"name of a variable", "", text}
@@ -306,12 +307,12 @@ func (p *filePath) Set(s string) error {
 	return nil
 }
 
-// URL is an http or https address without user and password.
-type URL string
+// address is an http or https address without user and password.
+type address string
 
 // Set checks the address. Its error doesn't repeat the address, because an address may hold a
 // secret.
-func (u *URL) Set(s string) error {
+func (a *address) Set(s string) error {
 	parsed, err := url.Parse(s)
 	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Hostname() == "" {
 		return errors.New("this is not an address such as https://example.com/v1")
@@ -319,7 +320,7 @@ func (u *URL) Set(s string) error {
 	if parsed.User != nil {
 		return errors.New("the address must not hold a user or a password")
 	}
-	*u = URL(s)
+	*a = address(s)
 	return nil
 }
 

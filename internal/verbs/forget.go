@@ -11,7 +11,6 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
@@ -227,7 +226,7 @@ func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
 	for _, f := range out.Unreadable {
 		a.Tip("%s", f.Hint)
 	}
-	if a.Config.Retention == (config.Retention{}) {
+	if c := a.Config.Retention; c.SessionsDays+c.Days == 0 {
 		a.Tip("everything is kept for ever; retention.sessions_days and retention.days bound that")
 	}
 	if !out.Applied && (out.Blobs+out.Backups > 0 || len(out.Sessions)+len(out.Ended) > 0) {
