@@ -10,18 +10,15 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// meter is a line that shows the progress of a slow verb in per cent, and its rate per second.
-// The line is redrawn repeatedly and wiped at the end. A nil meter draws nothing.
+// meter is a line that shows the progress of a slow verb in per cent. The line is redrawn repeatedly and wiped at the end. A nil meter draws nothing.
 type meter struct {
 	mu       sync.Mutex
 	w        io.Writer
 	now      func() time.Time
 	patience time.Duration
-	// since is the time of the first Show, from which patience counts. begun is the start of the
-	// time for the shown rate. from is the number of units that were done at that time.
-	since, begun, last time.Time
-	what               string
-	from, done         int
+	// since is the time of the first Show, from which patience counts. last is the time of the last
+	// drawing.
+	since, last time.Time
 	// counting is set if the meter draws counts and no seconds.
 	counting, shown bool
 	stop            chan struct{}
@@ -36,8 +33,7 @@ func newMeter(w io.Writer, patience time.Duration, now func() time.Time) *meter 
 	return &meter{w: display.Bare(w), now: now, patience: patience}
 }
 
-// Show draws that done of all units are finished, as in "replaying", 3, 10, "call". It starts
-// again if the task or the unit changes, or if done falls.
+// Show draws that done of all units are finished, as in "replaying", 3, 10, "call".
 func (m *meter) Show(what string, done, all int, unit string) {
 	if m == nil {
 		return
@@ -48,13 +44,7 @@ func (m *meter) Show(what string, done, all int, unit string) {
 	if m.since.IsZero() {
 		m.since = now
 	}
-	if name := what + "\x00" + unit; m.what != name || done < m.done {
-		if m.from = done; m.what == "" {
-			m.from = 0
-		}
-		m.what, m.begun = name, now
-	}
-	m.done, m.counting = done, done < all
+	m.counting = done < all
 	if now.Sub(m.since) < m.patience || !m.last.IsZero() && now.Sub(m.last) < meterEvery && done < all {
 		return
 	}
@@ -62,18 +52,7 @@ func (m *meter) Show(what string, done, all int, unit string) {
 	if all > 0 {
 		line += fmt.Sprintf(", %d %%", 100*done/all)
 	}
-	if took := now.Sub(m.begun); took >= meterEvery && done > m.from {
-		line += ", " + perSecond(float64(done-m.from)/took.Seconds()) + " a second"
-	}
 	m.draw(line, now)
-}
-
-// perSecond formats a number with three digits, or more if its integer part has more.
-func perSecond(n float64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%.3g", n)
-	}
-	return display.Thousands(int(n))
 }
 
 func (m *meter) draw(line string, now time.Time) {
@@ -88,7 +67,7 @@ func (m *meter) Work(what string) {
 	}
 	m.mu.Lock()
 	begun := m.now()
-	m.what, m.begun, m.since = what, begun, begun
+	m.since = begun
 	stop := make(chan struct{})
 	m.stop = stop
 	m.mu.Unlock()
@@ -128,7 +107,7 @@ func (m *meter) Done() {
 	if m.shown {
 		fmt.Fprint(m.w, "\r\x1b[K")
 	}
-	m.what, m.shown, m.counting, m.done, m.since, m.last = "", false, false, 0, time.Time{}, time.Time{}
+	m.shown, m.counting, m.since, m.last = false, false, time.Time{}, time.Time{}
 }
 
 // reindexStep returns the present stage of a reindex, the number of finished units, and the

@@ -102,7 +102,7 @@ func runGain(ctx context.Context, a *cli.App, since *cli.TimeValue) error {
 	return cli.Answer(a, doc, &doc.Saved, showGain)
 }
 
-// showStats prints the tables for a terminal of the style's width.
+// showStats prints sums of what was planned and billed.
 func showStats(s *display.Sheet, st *billing.Report) {
 	t := &st.Total
 	head := s.Say("{call} of {session}", t.Calls, len(st.Sessions))
@@ -111,7 +111,7 @@ func showStats(s *display.Sheet, st *billing.Report) {
 	}
 	s.Line("{}  {}", display.Inked("bold", "stats"), head)
 	if t.Calls == 0 {
-		narrow(s, "", 2, "nothing was observed with its usage yet, or nothing that the flags ask for")
+		s.Para(2, "", "nothing was observed with its usage yet, or nothing that the flags ask for")
 		return
 	}
 	againstBill(s, t)
@@ -121,27 +121,17 @@ func showStats(s *display.Sheet, st *billing.Report) {
 	sums(s, "by model", st.Models)
 }
 
-// narrow writes a text after a name. It fits a width of less than [display.Columns].
-func narrow(s *display.Sheet, name string, indent int, form string, values ...any) {
-	for _, l := range display.Wrap(s.Say(form, values...), s.Width-indent) {
-		s.Raw(display.Left(name, indent) + l)
-		name = ""
-	}
-}
-
 // againstBill writes the plan next to the bill for the calls that have both. If no call has both,
 // it writes the bill.
 func againstBill(s *display.Sheet, t *billing.Sum) {
 	compared := t.Compared > 0
 	table := s.Table(2, []int{16, -13, -13, -11})
 	row := func(what string, planned, billed, by any) {
-		cells := []any{what, planned, billed, by}
-		if !compared {
-			cells = []any{what, billed}
-		} else if s.Width < 55 {
-			cells = cells[:3]
+		if compared {
+			table(what, planned, billed, by)
+		} else {
+			table(what, billed)
 		}
-		table(cells...)
 	}
 	row("", display.Inked("gray", "planned"), display.Inked("gray", "billed"), display.Inked("gray", "off by"))
 	b, cost := t.Billed, costOf(t)
@@ -163,7 +153,7 @@ func againstBill(s *display.Sheet, t *billing.Sum) {
 
 // said writes the facts that sums alone do not show.
 func said(s *display.Sheet, t *billing.Sum) {
-	line := func(name, form string, values ...any) { narrow(s, "  "+name, 18, form, values...) }
+	line := func(name, form string, values ...any) { s.Hang(display.Left("  "+name, 18), 18, "", form, values...) }
 	line("hit ratio", "{} of what was billed was read from the cache", display.OptionalShare(t.HitRatio))
 	if t.Compared > 0 {
 		line("error per call", "input {}, read {}, write {} (medians)", display.OptionalShare(t.InputError), display.OptionalShare(t.ReadError), display.OptionalShare(t.WriteError))
@@ -230,20 +220,13 @@ func compact(n int) string {
 	return display.Thousands(n)
 }
 
-// sums writes a table of sums. If the columns don't fit, it leaves out the last ones.
+// sums writes a table of sums.
 func sums(s *display.Sheet, title string, rows []billing.Sum) {
-	const leastName = 20
-	columns, room, n := []int{0, -7, -8, -9, -11, -9, -6, -8}, s.Width-2-leastName, 1
-	for n < len(columns) && -columns[n] <= room {
-		room += columns[n]
-		n++
-	}
-	columns[0] = leastName + room
 	s.Line("{}", display.Inked("bold", title))
-	row := s.Table(2, columns, []any{"", "calls", "input", "hits", "cost", "error", "cold", "saved"}[:n]...)
+	row := s.Table(2, []int{s.Columns() - 60, -7, -8, -9, -11, -9, -6, -8}, "", "calls", "input", "hits", "cost", "error", "cold", "saved")
 	for i := range rows {
 		r := &rows[i]
-		row([]any{r.Name, r.Calls, compact(r.Billed.InputTokens), display.OptionalShare(r.HitRatio), costOf(r), display.OptionalShare(r.InputError), r.ColdSeen, compact(r.SavedTokens)}[:n]...)
+		row(r.Name, r.Calls, compact(r.Billed.InputTokens), display.OptionalShare(r.HitRatio), costOf(r), display.OptionalShare(r.InputError), r.ColdSeen, compact(r.SavedTokens))
 	}
 }
 
@@ -320,37 +303,20 @@ func unknownModels(u meter.Unknown) (lines []string) {
 	return lines
 }
 
-// showGain draws the bills by day. Each day has a bar for the bill, and a lighter bar up to the
-// estimated cost without memkernel.
+// showGain prints the bills by day, and below them the bill of all days.
 func showGain(s *display.Sheet, d *document.Saved) {
 	if d.Calls == 0 {
 		s.Line("memkernel planned no call yet, or none that the flags ask for")
 		return
 	}
-	const day, number = 12, 10
-	room := min(max(s.Columns()-day-4*number-2, 10), 40)
 	usd := func(v *float64) float64 { return *cmp.Or(v, new(float64)) }
-	most := 0.0
-	for i := range d.Days {
-		most = max(most, usd(d.Days[i].BilledUSD), usd(d.Days[i].WithoutUSD))
-	}
-	row := s.Table(0, []int{day, -number, -number, -number, -number, 2, room}, "", "calls", "billed", "without")
+	row := s.Table(0, []int{12, -10, -10, -10, -10}, "", "calls", "billed", "without")
 	for i := range d.Days {
 		o := &d.Days[i]
-		billed, without := bars(usd(o.BilledUSD), most, room), bars(usd(o.WithoutUSD), most, room)
-		bar := strings.Repeat("█", min(billed, without)) + strings.Repeat("░", max(without-billed, 0)) + strings.Repeat("▓", max(billed-without, 0))
-		row(o.Day, o.Calls, inCents(o.BilledUSD), inCents(o.WithoutUSD), change(usd(o.BilledUSD), usd(o.WithoutUSD)), "", bar)
+		row(o.Day, o.Calls, inCents(o.BilledUSD), inCents(o.WithoutUSD), change(usd(o.BilledUSD), usd(o.WithoutUSD)))
 	}
 	all := meter.Sum{Calls: d.Calls, Unpriced: d.Unpriced, BilledUSD: usd(d.BilledUSD), WithoutUSD: usd(d.WithoutUSD), Estimated: d.Calls}
 	for _, text := range append([]string{"in all " + gained(&all)}, unknownModels(meter.Unknown{Price: d.Unknown})...) {
 		s.Para(0, "", "{}", text)
 	}
-}
-
-// bars returns the length of the bar for a value.
-func bars(v, most float64, room int) int {
-	if most <= 0 {
-		return 0
-	}
-	return int(math.Round(v / most * float64(room)))
 }
