@@ -40,6 +40,8 @@ func (a *App) SharedFlags(root *cobra.Command) {
 	f.Lookup("workspace").DefValue = "" // the usage says it
 	f.StringVar(&a.StateDir, "state-dir", "", "`folder` of derived state (default <workspace>/.memkernel)")
 	f.StringVar(&a.ConfigPath, "config", "", "configuration `file` (default <state-dir>/config.yaml, if there)")
+	Must(root.MarkPersistentFlagDirname("workspace"))
+	Must(root.MarkPersistentFlagDirname("state-dir"))
 	f.BoolVar(&a.JSON, "json", false, "one JSON document instead of text; see doc/json.md")
 	f.BoolVarP(&a.Quiet, "quiet", "q", false, "no progress and no hints after a success")
 	f.StringVar(&a.color, "color", "auto", "colour the text: `when` is auto, always or never")

@@ -39,64 +39,15 @@ func CompleteWords(cmd *cobra.Command, flag string, words []string) {
 	}))
 }
 
-// Complete is a completion by words that depend on the configuration. An unreadable configuration
-// yields no words, because a shell shows no errors.
-func (a *App) Complete(words func() []string) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if a.Prepare(cmd) != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return beginning(typed, words()), cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// SessionKeys returns the keys of the sessions in the state folder.
-func (a *App) SessionKeys() []string {
+// completeSessions completes the keys of the sessions in the state folder. An unreadable
+// configuration yields no words, because a shell shows no errors.
+func (a *App) completeSessions(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var keys []string
-	if s, err := a.Stored(context.Background()); err == nil {
-		keys, _ = kernel.Stored.SessionKeys(s)
+	if a.Prepare(cmd) == nil {
+		if s, err := a.Stored(context.Background()); err == nil {
+			keys, _ = kernel.Stored.SessionKeys(s)
+		}
 	}
 	slices.Sort(keys)
-	return keys
-}
-
-// ModelNames returns the models of the price book.
-func (a *App) ModelNames() (out []string) {
-	book, err := a.Book()
-	if err != nil {
-		return nil
-	}
-	for _, m := range book.Models() {
-		out = append(out, m.ID)
-	}
-	return out
-}
-
-// SettingNames returns the keys of the configuration.
-func (a *App) SettingNames() (out []string) {
-	for _, k := range a.Config.Keys() {
-		out = append(out, k.Name)
-	}
-	return out
-}
-
-// maxPaths is the largest number of files to offer.
-const maxPaths = 1000
-
-// MemoryPaths returns the paths of memory's files.
-func (a *App) MemoryPaths() (out []string) {
-	st, err := a.OpenStore(context.Background(), a.Private())
-	if err != nil || st == nil {
-		return nil
-	}
-	defer st.Close()
-	for f, err := range st.Walk(context.Background()) {
-		if err == nil {
-			out = append(out, f.Path)
-		}
-		if len(out) == maxPaths {
-			break
-		}
-	}
-	return out
+	return beginning(typed, keys), cobra.ShellCompDirectiveNoFileComp
 }

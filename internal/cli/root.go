@@ -85,31 +85,10 @@ func (p *Program) Root(a *App) *cobra.Command {
 	return root
 }
 
-// complete lets shells complete the flags and arguments of a verb. A flag with the same name has
-// the same completion in every verb.
+// complete lets shells complete sessions and folders, in every verb that has such a flag.
 func complete(a *App, cmd *cobra.Command) {
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if _, own := cmd.GetFlagCompletionFunc(f.Name); own {
-			return
-		}
-		switch f.Name {
-		case "session":
-			Must(cmd.RegisterFlagCompletionFunc(f.Name, a.Complete(a.SessionKeys)))
-		case "model":
-			Must(cmd.RegisterFlagCompletionFunc(f.Name, a.Complete(a.ModelNames)))
-		case "workspace", "state-dir":
-			Must(cmd.MarkPersistentFlagDirname(f.Name))
-		}
-	})
-	if cmd.HasParent() && !cmd.Parent().HasParent() {
-		switch cmd.Name() {
-		case "get":
-			cmd.ValidArgsFunction = a.Complete(a.MemoryPaths)
-		case "prices":
-			cmd.ValidArgsFunction = a.Complete(a.ModelNames)
-		case "config":
-			cmd.ValidArgsFunction = a.Complete(a.SettingNames)
-		}
+	if cmd.LocalFlags().Lookup("session") != nil {
+		Must(cmd.RegisterFlagCompletionFunc("session", a.completeSessions))
 	}
 	for _, c := range cmd.Commands() {
 		complete(a, c)

@@ -39,8 +39,7 @@ prints: the summary, and what a model needs to go on. A host whose request was
 refused as too long hands the provider's words in with --overflow.
 
 With --transcript the conversation is read from there. Without it the next plan
-makes the cut. Of a conversation that was never planned, the size of the system prompt
-and the tools is taken from the first call with recorded usage, as plan takes it.`,
+makes the cut.`,
 		Example: `  memkernel compact -t session.jsonl
   memkernel compact -t session.jsonl --target 40k --force
   memkernel compact -t session.jsonl --text > resume.txt

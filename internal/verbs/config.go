@@ -105,7 +105,11 @@ func settingsNamed(a *cli.App, names []string) ([]config.Key, error) {
 		}
 		if len(out) == n {
 			hint := "run 'memkernel config' for all of them; they are set in .memkernel/config.yaml"
-			if near := textutil.Nearest(name, a.SettingNames()); len(near) > 0 {
+			var all []string
+			for _, k := range a.Config.Keys() {
+				all = append(all, k.Name)
+			}
+			if near := textutil.Nearest(name, all); len(near) > 0 {
 				hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
 			}
 			return nil, cli.UsageWith(fmt.Sprintf("there is no setting %q", name), hint)

@@ -43,19 +43,10 @@ holds on the user's words, the text to go on from after a compaction. Before a
 compaction, after a turn and at a session's end it commits what is new of the
 host's transcript.
 
-A finished turn is committed by a process of its own, so that the host does not wait
-for it; with --wait it is committed before the answer.
-
---preview shows what a prompt would be given: the text as the agent gets it, and below
-it its tokens and places. Nothing is written.
-
 A hook never fails its host. Whatever goes wrong, the answer is valid and empty, the
 exit code is 0, and a line in <state-dir>/hook.log has the error. The workspace is the
 event's folder, or the nearest above it that has a .memkernel. Without one, and after
 uninstall, a hook does nothing.
-
-Extensions, which hosts run in all folders, call it with --extension: it then does
-nothing either where the folder's own settings have the hooks.
 
 'memkernel init --host NAME' writes the hooks into a host's settings.`,
 		Example: "  memkernel hook --host claude < event.json\n  memkernel hook --preview \"When do we deploy?\"",
@@ -82,8 +73,8 @@ nothing either where the folder's own settings have the hooks.
 	hostFlag(cmd, &o.host, "`name` of the host")
 	cmd.Flags().DurationVar(&o.deadline, "deadline", hook.DefaultDeadline, "most that the host is kept waiting")
 	cmd.Flags().StringVar(&o.preview, "preview", "", "show what this `prompt` would be given, and write nothing")
-	cmd.Flags().BoolVar(&o.wait, "wait", false, "commit a turn before the answer, and not behind it")
-	cmd.Flags().BoolVar(&o.extension, "extension", false, "do nothing in a folder that has the hooks itself")
+	cmd.Flags().BoolVar(&o.wait, "wait", false, "commit a turn before the answer, and not by a process of its own behind it")
+	cmd.Flags().BoolVar(&o.extension, "extension", false, "do nothing in a folder that has the hooks itself: for extensions, which hosts run in all folders")
 	return cmd
 }
 

@@ -34,11 +34,7 @@ which audit reads. The exit code is 1 if a step failed. --dry-run shows what the
 would do, and writes nothing; undo takes a night back. With --quiet a night that went
 well prints nothing.
 
---quiet-time is for the hours between: it curates, trims observations.md, and empties
-what of the working buffer was read. With --idle it waits for nobody: it does nothing
-unless all sessions have been quiet for so long, so that it may be called every few
-minutes. Where several machines share the state (doc/scaling.md), each may call it every
-night: one at a time does it, and with --once 20h whoever comes later does nothing.
+--quiet-time is for the hours between, and --idle for a call every few minutes.
 doc/nightly.md has lines for cron and units for systemd.
 
 What people wrote stays: see 'memkernel prune --help' for --include.`,
@@ -49,7 +45,7 @@ What people wrote stays: see 'memkernel prune --help' for --include.`,
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.DryRun, "dry-run", false, "show what would be done; nothing is written")
-	fl.BoolVar(&f.QuietTime, "quiet-time", false, "today's log, observations and the working buffer alone")
+	fl.BoolVar(&f.QuietTime, "quiet-time", false, "curate today's log, trim observations.md and empty what of the working buffer was read, and nothing else")
 	fl.DurationVar(&f.Idle, "idle", 0, "do nothing unless all sessions have been quiet for so long")
 	fl.DurationVar(&f.Once, "once", 0, "do nothing if it was done within so long, by this machine or another that shares the state")
 	includeFlag(cmd, &f.include)

@@ -43,10 +43,6 @@ USER.md, and what a search of its index finds for the user's newest words. Besid
 that stands what another memory system found for them: --memories takes the search
 results of QMD, Mem0 or Cognee as JSON, and finds out whose they are.
 
-Transcripts do not hold tools and system prompt. Their size is taken from the first call
-with recorded usage, as replay takes it, and the plan says so; --fixed-tokens gives it by
-hand, and --fixed-tokens 0 leaves it out.
-
 Nothing is written unless --commit is given.`,
 		Example: `  memkernel plan -t session.jsonl --explain
   memkernel plan -t session.jsonl --view full --context-window 128k --json

@@ -55,16 +55,6 @@ It listens on this machine alone, unless --listen names another address and
 --allow-remote says that it is meant. Requests of web pages are refused, but for
 those of an --allow-origin. Keys pass through and are kept nowhere.
 
-With --flush-turns the model is asked, when a cut is near, what should outlive it,
-by a request of the proxy's own with the client's model and key, about 20,000
-tokens; the answer goes to the day's log, and the client hears nothing of it.
-
-With --metrics an operator's Prometheus is told what is planned, cut, billed and
-how long it takes, and no word of what is said (doc/metrics.md).
-
-With --resolver memkernel-get the model is told that a shell tool, where the
-request has one, can follow pointers by running memkernel get.
-
 Before a client goes on without the proxy, have it compact: its own history may be
 larger than its model's window.`,
 		Example: `  memkernel proxy --upstream https://api.anthropic.com
@@ -81,7 +71,7 @@ larger than its model's window.`,
 	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")
 	f.BoolVar(&p.allowInsecure, "allow-insecure", false, "let plain http go to an upstream on another machine")
 	p.windowFlags.add(f, "the price book's, else the API's", "a fifth, 8k to 40k", "", "the tool, or memkernel-get,")
-	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
+	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key of about 20,000 tokens; the answer goes to the day's log")
 	f.BoolVar(&p.compaction, "provider-compaction", false, "have Anthropic or OpenAI compact where a cut is near, by requests with the client's key; nobody can read the result (doc/proxy.md)")
 	p.metrics.add(cmd)
 	economyFlag(cmd)

@@ -60,9 +60,6 @@ A call that can't be planned counts for none of the policies: nothing stands bef
 too large (does_not_fit), or the plan was refused (refused). Such calls are counted by
 reason; what was said in them stands in later prompts.
 
-Transcripts do not hold tools and system prompt. Their size is taken from the first
-call's recorded usage; --room gives the window as room above it.
-
 With --trace it decides again what a trace says was decided, and shows the first
 decision that comes out otherwise (exit code 3). A trace is the file trace.jsonl of a
 session's folder. Decisions of another version are counted apart: they may well

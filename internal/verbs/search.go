@@ -40,13 +40,7 @@ configuration names a provider of vectors. The question is plain text, of as man
 arguments as you like; nothing in it is syntax. A word that begins with a dash goes
 behind --.
 
-With retrieval.sessions.enabled it looks in what was said in other sessions too;
---source narrows it down, and so does --collection to one of the folders of
-index.folders.
-
---scope looks only in the files of a folder, with a tag, or whose front matter has a
-name under scope or project: --scope shop,ops takes what matches one of them, and
---scope=-archive leaves out what matches archive.
+With retrieval.sessions.enabled it looks in what was said in other sessions too.
 
 The index is made by the first search, and what was written since is in it before
 a search looks. That takes as long as it takes: --wait answers earlier from what
@@ -79,7 +73,7 @@ forget, why and history take.`,
 	f.StringVarP(&s.SessionKey, "session", "s", "", "search what left the prompts of this session too, by its `key`")
 	f.StringVar(&s.Source, "source", "", "look in one `part` of memory only: memory (files) or sessions")
 	f.StringVar(&s.Collection, "collection", "", "look in one `folder` of index.folders only, by its name, or in workspace")
-	f.StringSliceVar(&s.Scope, "scope", nil, "look only in the files of these folders, tags or projects, by `names`; -name leaves one out")
+	f.StringSliceVar(&s.Scope, "scope", nil, "look only in the files of these folders or tags, or whose front matter has one of these `names` under scope or project; -name leaves one out")
 	f.BoolVar(&s.Lines, "lines", false, "a hit for each passage that answers, several of one place too")
 	f.BoolVar(&s.explain, "explain", false, "show what every score is made of")
 	f.DurationVar(&s.Wait, "wait", 0, "how long to wait for the index, such as 2s (default as long as it takes)")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,7 +68,7 @@ func Serve(a *cli.App) *cobra.Command {
 func ServeBy(a *cli.App, export telemetry.Opener, door Door) *cobra.Command {
 	s := &ServeFlags{metrics: metricsFlags{export: export}}
 	cmd := &cobra.Command{
-		Long: `serve keeps the kernel of a workspace open and answers the calls of hosts: JSON-RPC
+		Long: strings.TrimSpace(`serve keeps the kernel of a workspace open and answers the calls of hosts: JSON-RPC
 2.0, one message per line, as doc/rpc.md describes it. One daemon serves a state
 folder, on a unix socket in it that only you can open. The path of the socket is
 printed once it can be connected to.
@@ -81,8 +82,7 @@ SIGTERM or the call shutdown end it: calls that were taken are carried out, furt
 ones refused. A session is shared unless a call says that it is private; the setting
 workspace.private: false, or --shared, lets none be.
 
-` + door.Help + `With --metrics an operator's Prometheus is told how long plans take, what goes wrong
-and what hosts report as billed (doc/metrics.md).`,
+` + door.Help),
 		Example: `  memkernel serve --workspace ~/project --idle 15m
   memkernel serve --stdio` + door.Example,
 		RunE: func(cmd *cobra.Command, args []string) error { return runServe(cmd.Context(), a, s, door) },

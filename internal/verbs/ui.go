@@ -41,8 +41,6 @@ deeper. doc/ui.md describes it.
 
 It prints the address first, which lets one browser in, once; it is read by nobody else,
 and it ends with the program. Nothing is loaded from elsewhere, and nothing is sent there.
-Started at a terminal, the window can add, edit and take back notes; elsewhere it reads,
-unless --write is given. --write=false only reads.
 
 Shown are the sessions of the state folder, those that the coding agents on this machine
 have recorded of this workspace, and those of each --transcript, a file or a folder.`,
@@ -57,7 +55,7 @@ have recorded of this workspace, and those of each --transcript, a file or a fol
 	f := cmd.Flags()
 	f.StringVar(&u.addr, "addr", "127.0.0.1:0", "`address` of this machine to listen on; port 0 takes a free one")
 	f.BoolVar(&u.noOpen, "no-open", false, "don't open a browser")
-	f.BoolVar(&u.write, "write", false, "let the window change memory; a person's terminal does without it")
+	f.BoolVar(&u.write, "write", false, "let the window add, edit and take back notes; at a person's terminal it does, unless this is false")
 	f.StringArrayVarP(&u.transcripts, "transcript", "t", nil, "show this recorded session, a `file` or a folder of them; may be given again")
 	cli.Must(cmd.MarkFlagFilename("transcript"))
 	f.Var(&u.window, "context-window", "size of the window that sessions are planned for, such as 200k (default the price book's)")
