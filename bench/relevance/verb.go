@@ -31,7 +31,7 @@ type evalFlags struct {
 	without   []string
 	ablate    bool
 	leaveOut  bool
-	now       cli.TimeValue
+	now       time.Time
 	mode      cli.Choice
 	vectors   cli.Choice
 	known     bool
@@ -97,7 +97,7 @@ of one line of --workspace, --n of each, chosen by --seed.`,
 	f.IntVar(&e.n, "n", 100, "how many known items of each kind")
 	f.BoolVar(&e.ablate, "ablate", false, "take each signal out once, and print what differs")
 	f.BoolVar(&e.leaveOut, "leave-one-out", false, "choose weights on all sets but one, judge them on it")
-	f.Var(&e.now, "now", "the moment that ages are counted to, in RFC 3339 (default the day after the newest note)")
+	cli.TimeFlag(f, &e.now, "now", "the moment that ages are counted to, in RFC 3339 (default the day after the newest note)")
 	return cmd
 }
 
@@ -229,7 +229,7 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 		}
 		plain, rows = append(plain, answers...), append(rows, of)
 	}
-	t := newTuner(benches, s.opts, e.now.Time)
+	t := newTuner(benches, s.opts, e.now)
 	a.Work("tuning")
 	if e.ablate {
 		if doc.Ablation, err = t.Ablate(ctx, s.opts.Signals); err != nil {
@@ -258,8 +258,8 @@ func (e *evalFlags) open(ctx context.Context, dir string) (*Bench, error) {
 }
 
 func (e *evalFlags) moment(ctx context.Context, b *Bench) (time.Time, error) {
-	if !e.now.Time.IsZero() {
-		return e.now.Time, nil
+	if !e.now.IsZero() {
+		return e.now, nil
 	}
 	return b.Moment(ctx)
 }
@@ -320,7 +320,7 @@ func (e *evalFlags) knownItems(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if e.now.Time.IsZero() {
+	if e.now.IsZero() {
 		now = now.AddDate(0, 0, 1)
 	}
 	ours, err := b.AskKnown(ctx, b.KnownItems(e.seed, e.n), &s.opts, now)

@@ -5,29 +5,35 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
-// TimeValue is a flag for a time in RFC 3339.
-type TimeValue struct{ time.Time }
+// TimeFlag adds a flag for a time in RFC 3339.
+func TimeFlag(f *pflag.FlagSet, to *time.Time, name, usage string) {
+	f.Var((*timeValue)(to), name, usage)
+}
+
+type timeValue time.Time
 
 // String implements pflag.Value.
-func (t *TimeValue) String() string {
-	if t.IsZero() {
-		return ""
+func (t *timeValue) String() string {
+	if v := time.Time(*t); !v.IsZero() {
+		return v.Format(time.RFC3339)
 	}
-	return t.Format(time.RFC3339)
+	return ""
 }
 
 // Type implements pflag.Value.
-func (t *TimeValue) Type() string { return "time" }
+func (t *timeValue) Type() string { return "time" }
 
 // Set implements pflag.Value.
-func (t *TimeValue) Set(s string) error {
+func (t *timeValue) Set(s string) error {
 	v, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		return fmt.Errorf("%q is not a time such as 2026-03-09T08:12:31Z", s)
 	}
-	t.Time = v
+	*t = timeValue(v)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +22,7 @@ import (
 type auditFlags struct {
 	only, skip, jobs []string
 	host             string
-	now              cli.TimeValue
+	now              time.Time
 	all, list        bool
 }
 
@@ -51,7 +52,7 @@ and 0 if it does not; it is 1 if there was no file to look at.`,
 	cli.CompleteWords(cmd, "only", checks)
 	cli.CompleteWords(cmd, "skip", checks)
 	cli.CompleteWords(cmd, "host", consolidation.HostNames())
-	fl.Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	nowFlag(cmd, &f.now)
 	fl.BoolVar(&f.all, "all", false, "every finding and each of its places, not the first ten of each check")
 	fl.BoolVar(&f.list, "list", false, "name the checks, and run none")
 	return cmd
@@ -119,7 +120,7 @@ func jobsFlag(cmd *cobra.Command, to *[]string) {
 // auditRequest makes the options of an audit from configuration and flags.
 func auditRequest(a *cli.App, f *auditFlags) (api.AuditOptions, error) {
 	o := a.AuditOptions(f.jobs)
-	o.Now = f.now.Time
+	o.Now = f.now
 	const way = "'memkernel audit --list' names the checks"
 	var err error
 	if o.Only, err = checkIDs(f.only); err != nil {

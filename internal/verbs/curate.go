@@ -17,15 +17,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// curateFlags are the flags of curate.
-type curateFlags struct {
-	apply bool
-	date  string
-	now   cli.TimeValue
-}
-
 func curateVerb(a *cli.App) *cobra.Command {
-	f := &curateFlags{}
+	f := &api.CurateRequest{}
 	cmd := &cobra.Command{
 		Long: `curate reads the day's log and that of the day before, the working buffer, the
 checkpoints of the day, and what the logs of two weeks hold with a tag, and appends
@@ -43,9 +36,9 @@ its words. curate shows what it would write, and send, unless --apply is given.`
   memkernel curate --date 2026-03-09 --apply`,
 		RunE: with(a, f, runCurate),
 	}
-	cmd.Flags().BoolVar(&f.apply, "apply", false, "write it; without it nothing is written")
-	cmd.Flags().StringVar(&f.date, "date", "", "the `day` that is read, as 2026-03-09 (default today)")
-	cmd.Flags().Var(&f.now, "now", "the moment that counts as now, in RFC 3339 (default now)")
+	cmd.Flags().BoolVar(&f.Apply, "apply", false, "write it; without it nothing is written")
+	cmd.Flags().StringVar(&f.Day, "date", "", "the `day` that is read, as 2026-03-09 (default today)")
+	cli.TimeFlag(cmd.Flags(), &f.Now, "now", "the moment that counts as now, in RFC 3339 (default now)")
 	return cmd
 }
 
@@ -54,15 +47,15 @@ type curateJSON struct {
 	*api.Curated
 }
 
-func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
-	if _, ok := markdownstore.ParseDate(f.date, time.UTC); f.date != "" && !ok {
-		return cli.Usagef("--date %q is not a day such as 2026-03-09", f.date)
+func runCurate(ctx context.Context, a *cli.App, f *api.CurateRequest) error {
+	if _, ok := markdownstore.ParseDate(f.Day, time.UTC); f.Day != "" && !ok {
+		return cli.Usagef("--date %q is not a day such as 2026-03-09", f.Day)
 	}
 	req, err := a.CurateRequest()
 	if err != nil {
 		return err
 	}
-	req.Day, req.Apply, req.Now = f.date, f.apply, f.now.Time
+	req.Day, req.Apply, req.Now = f.Day, f.Apply, f.Now
 	out, err := askKeeper(ctx, a, "curating", api.Keeper.Curate, req)
 	if err != nil {
 		return err
@@ -79,15 +72,8 @@ func runCurate(ctx context.Context, a *cli.App, f *curateFlags) error {
 	return nil
 }
 
-// pruneFlags are the flags of prune.
-type pruneFlags struct {
-	apply   bool
-	include []string
-	now     cli.TimeValue
-}
-
 func pruneVerb(a *cli.App) *cobra.Command {
-	f := &pruneFlags{}
+	f := &api.PruneRequest{}
 	cmd := &cobra.Command{
 		Long: `prune brings the lines of MEMORY.md that machines wrote down to 30. What is said twice,
 superseded or done leaves first; then lines move to the file for such facts, USER.md,
@@ -111,9 +97,9 @@ first, and undo takes the last run back. The settings are under upkeep.`,
   memkernel prune --apply`,
 		RunE: with(a, f, runPrune),
 	}
-	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
-	includeFlag(cmd, &f.include)
-	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	cmd.Flags().BoolVar(&f.Apply, "apply", false, "do it; without it nothing is written")
+	includeFlag(cmd, &f.Include)
+	nowFlag(cmd, &f.Now)
 	return cmd
 }
 
@@ -126,8 +112,9 @@ type pruneJSON struct {
 	*api.Pruned
 }
 
-func runPrune(ctx context.Context, a *cli.App, f *pruneFlags) error {
-	out, err := askKeeper(ctx, a, "pruning", api.Keeper.Prune, api.PruneRequest{PruneOptions: a.PruneOptions(f.include), Apply: f.apply, Now: f.now.Time})
+func runPrune(ctx context.Context, a *cli.App, f *api.PruneRequest) error {
+	f.PruneOptions = a.PruneOptions(f.Include)
+	out, err := askKeeper(ctx, a, "pruning", api.Keeper.Prune, *f)
 	if err != nil {
 		return err
 	}

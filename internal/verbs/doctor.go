@@ -17,8 +17,7 @@ import (
 
 // doctorFlags are the flags of doctor.
 type doctorFlags struct {
-	network bool
-	now     cli.TimeValue
+	health.DoctorOptions
 	// broken is the error of a configuration that can't be read, or nil. After such an error the
 	// defaults are used.
 	broken error
@@ -43,14 +42,14 @@ folder, the price book and the settings of the coding agents on this machine. It
 		RunE: with(a, d, runDoctor),
 	}
 	f := cmd.Flags()
-	f.BoolVar(&d.network, "network", false, "ask the provider of vectors for one")
-	f.Var(&d.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	f.BoolVar(&d.Network, "network", false, "ask the provider of vectors for one")
+	nowFlag(cmd, &d.Now)
 	a.PricesFlag(cmd)
 	return cmd
 }
 
 func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
-	d, err := a.Examine(a.Counted(ctx, "examining"), &health.DoctorOptions{Network: f.network, Now: f.now.Time}, f.broken)
+	d, err := a.Examine(a.Counted(ctx, "examining"), &f.DoctorOptions, f.broken)
 	a.ProgressDone()
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -153,4 +154,9 @@ func economyFlag(cmd *cobra.Command) *cachelayout.Economy {
 	cmd.Flags().Var(&e, "economy", "what to prefer where memory costs money: save, balanced, keep, or a `number` from 0 to 1")
 	cli.CompleteWords(cmd, "economy", []string{string(cachelayout.Save), string(cachelayout.Balanced), string(cachelayout.Keep)})
 	return &e
+}
+
+// nowFlag adds --now to a verb whose answer depends on the time.
+func nowFlag(cmd *cobra.Command, to *time.Time) {
+	cli.TimeFlag(cmd.Flags(), to, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
 }

@@ -188,14 +188,8 @@ func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error 
 	return cli.WithFindings(len(out.Left))
 }
 
-// retainFlags are the flags of retain.
-type retainFlags struct {
-	apply bool
-	now   cli.TimeValue
-}
-
 func retainVerb(a *cli.App) *cobra.Command {
-	f := &retainFlags{}
+	f := &api.RetainRequest{}
 	cmd := &cobra.Command{
 		Long: `retain removes what is older than the settings under retention allow: whole sessions,
 large contents, media, usage and backups; and blobs that nothing uses. What a
@@ -205,14 +199,14 @@ answers FORGOTTEN.
 It shows what it would do, and does it with --apply.`,
 		RunE: with(a, f, runRetain),
 	}
-	cmd.Flags().BoolVar(&f.apply, "apply", false, "do it; without it nothing is written")
-	cmd.Flags().Var(&f.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	cmd.Flags().BoolVar(&f.Apply, "apply", false, "do it; without it nothing is written")
+	nowFlag(cmd, &f.Now)
 	return cmd
 }
 
-func runRetain(ctx context.Context, a *cli.App, f *retainFlags) error {
+func runRetain(ctx context.Context, a *cli.App, f *api.RetainRequest) error {
 	req := a.Retention()
-	req.Apply, req.Now = f.apply, f.now.Time
+	req.Apply, req.Now = f.Apply, f.Now
 	out, err := ask(ctx, a, cli.Needs{}, "looking for what is kept too long", (*kernel.Kernel).Retain, req)
 	if errors.Is(err, api.ErrRetainRuns) {
 		return cli.Hint(err, "it does the same: look at what it left when it is done")

@@ -79,7 +79,7 @@ func hintHistory(a *cli.App, err error) error {
 }
 
 func whyVerb(a *cli.App) *cobra.Command {
-	var now cli.TimeValue
+	req := &api.WhyRequest{}
 	cmd := &cobra.Command{
 		Long: `why prints what speaks for an entry of memory: where it comes from and who wrote it, as
 far as a mark or a record says so; what it was ranked by when it was given a place in
@@ -90,21 +90,21 @@ changes nothing.`,
 		Example: `  memkernel why MEMORY.md:12
   memkernel why the nets are kept in the long shed`,
 		Args: cobra.ArbitraryArgs,
-		RunE: withArgs(a, &now, runWhy),
+		RunE: withArgs(a, req, runWhy),
 	}
-	cmd.Flags().Var(&now, "now", "the moment that its age is counted to, in RFC 3339 (default now)")
+	cli.TimeFlag(cmd.Flags(), &req.Now, "now", "the moment that its age is counted to, in RFC 3339 (default now)")
 	return cmd
 }
 
-func runWhy(ctx context.Context, a *cli.App, now *cli.TimeValue, args []string) error {
-	name := strings.TrimSpace(strings.Join(args, " "))
-	if name == "" {
+func runWhy(ctx context.Context, a *cli.App, req *api.WhyRequest, args []string) error {
+	req.Entry = strings.TrimSpace(strings.Join(args, " "))
+	if req.Entry == "" {
 		return cli.Usagef("why: name an entry, as FILE:LINE, by its id, or by words of it")
 	}
-	if pl, err := addressIn(a, name); err == nil && pl.from > 0 {
-		name = fmt.Sprintf("%s:%d", pl.path, pl.from)
+	if pl, err := addressIn(a, req.Entry); err == nil && pl.from > 0 {
+		req.Entry = fmt.Sprintf("%s:%d", pl.path, pl.from)
 	}
-	g, err := askKeeper(ctx, a, "looking", api.Keeper.Why, api.WhyRequest{Entry: name, Now: now.Time})
+	g, err := askKeeper(ctx, a, "looking", api.Keeper.Why, *req)
 	if none := (*consolidation.NoEntryError)(nil); errors.As(err, &none) {
 		if len(none.Places) > 0 {
 			return cli.Hint(err, "name one of them: memkernel why %s", none.Places[0])

@@ -20,7 +20,6 @@ import (
 type nightlyFlags struct {
 	api.NightlyRequest
 	include, jobs []string
-	now           cli.TimeValue
 }
 
 func nightlyVerb(a *cli.App) *cobra.Command {
@@ -50,7 +49,7 @@ What people wrote stays: see 'memkernel prune --help' for --include.`,
 	fl.DurationVar(&f.Once, "once", 0, "do nothing if it was done within so long, by this machine or another that shares the state")
 	includeFlag(cmd, &f.include)
 	jobsFlag(cmd, &f.jobs)
-	fl.Var(&f.now, "now", "the moment that counts as now, in RFC 3339 (default now)")
+	cli.TimeFlag(fl, &f.Now, "now", "the moment that counts as now, in RFC 3339 (default now)")
 	return cmd
 }
 
@@ -123,7 +122,7 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 		return err
 	}
 	req := f.NightlyRequest
-	req.Audit, req.Prune, req.Curate, req.Now = a.AuditOptions(f.jobs), a.PruneOptions(f.include), curate, f.now.Time
+	req.Audit, req.Prune, req.Curate = a.AuditOptions(f.jobs), a.PruneOptions(f.include), curate
 	out, err := askKeeper(ctx, a, "audit, curate and prune", api.Keeper.Nightly, req)
 	if errors.Is(err, api.ErrNightlyRuns) {
 		return cli.Hint(err, "wait for it, or call it at another time")

@@ -23,7 +23,7 @@ type planFlags struct {
 	fixed                          fixedValue
 	at                             int
 	prompt, system, tools          string
-	now                            cli.TimeValue
+	now                            time.Time
 	noMemory, commit, explain, all bool
 	memories                       []string
 	format                         cli.Choice
@@ -63,7 +63,7 @@ func (p *planFlags) addAll(a *cli.App, cmd *cobra.Command) {
 	f.StringVarP(&p.prompt, "prompt", "p", "", "plan the next call, with this `text` from the user")
 	f.StringVar(&p.system, "system", "", "system prompt: a `file` of text, or of JSON blocks")
 	f.StringVar(&p.tools, "tools", "", "tool definitions: a `file` with a JSON list")
-	f.Var(&p.now, "now", "when the call is made, in RFC 3339 (default the planned call's own time)")
+	cli.TimeFlag(f, &p.now, "now", "when the call is made, in RFC 3339 (default the planned call's own time)")
 	economyFlag(cmd)
 	a.PricesFlag(cmd)
 	f.BoolVar(&p.noMemory, "no-memory", false, "leave the workspace's files alone")

@@ -26,7 +26,6 @@ import (
 // searchFlags are the flags of search.
 type searchFlags struct {
 	api.SearchRequest
-	now     cli.TimeValue
 	explain bool
 	// all prints every hit, and not only those that a terminal's rows hold.
 	all bool
@@ -77,7 +76,7 @@ forget, why and history take.`,
 	f.BoolVar(&s.Lines, "lines", false, "a hit for each passage that answers, several of one place too")
 	f.BoolVar(&s.explain, "explain", false, "show what every score is made of")
 	f.DurationVar(&s.Wait, "wait", 0, "how long to wait for the index, such as 2s (default as long as it takes)")
-	f.Var(&s.now, "now", "the moment that ages are counted to, in RFC 3339 (default now)")
+	nowFlag(cmd, &s.Now)
 	a.SharedFlag(f)
 	return cmd
 }
@@ -107,7 +106,7 @@ func runSearch(ctx context.Context, a *cli.App, query string, s *searchFlags) er
 		return cli.Usagef("--source %s: give memory or sessions", s.Source)
 	}
 	req := s.SearchRequest
-	req.Query, req.Private, req.Now, req.Progress = query, a.Private(), s.now.Time, a.IndexProgress()
+	req.Query, req.Private, req.Progress = query, a.Private(), a.IndexProgress()
 	res, err := ask(ctx, a, cli.Needs{Vectors: true, AsItIs: s.Wait == 0}, "", (*kernel.Kernel).Search, req)
 	if err != nil {
 		return err

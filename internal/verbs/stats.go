@@ -20,14 +20,8 @@ import (
 	"github.com/memkernel/memkernel/serve/meter"
 )
 
-// statsFlags are the flags of stats.
-type statsFlags struct {
-	session string
-	since   cli.TimeValue
-}
-
 func statsVerb(a *cli.App) *cobra.Command {
-	s := &statsFlags{}
+	o := &billing.Options{}
 	cmd := &cobra.Command{
 		Long: `stats reads what every observed call was billed and, where it was planned, what that
 was to cost: tokens by how they were billed, the price of the input side, how much of
@@ -41,16 +35,17 @@ window holds it or not, and less what the cuts themselves had to rewrite. A pric
 that the book did not know when the call was observed is in no sum of costs.`,
 		Example: `  memkernel stats
   memkernel stats --session build-42 --since 2026-03-09T00:00:00Z`,
-		RunE: with(a, s, runStats),
+		RunE: with(a, o, runStats),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&s.session, "session", "s", "", "`key` of the session (default all)")
-	f.Var(&s.since, "since", "leave out calls that were planned before")
+	f.StringVarP(&o.Session, "session", "s", "", "`key` of the session (default all)")
+	cli.TimeFlag(f, &o.Since, "since", "leave out calls that were planned before")
 	return cmd
 }
 
-func runStats(ctx context.Context, a *cli.App, s *statsFlags) error {
-	st, err := ask(ctx, a, cli.Needs{}, "", (*kernel.Kernel).Usage, billing.Options{Session: s.session, Since: s.since.Time, Location: a.Config.Workspace.Timezone.Location()})
+func runStats(ctx context.Context, a *cli.App, o *billing.Options) error {
+	o.Location = a.Config.Workspace.Timezone.Location()
+	st, err := ask(ctx, a, cli.Needs{}, "", (*kernel.Kernel).Usage, *o)
 	if err != nil {
 		return statsHint(err)
 	}
@@ -70,7 +65,7 @@ func statsHint(err error) error {
 }
 
 func gainVerb(a *cli.App) *cobra.Command {
-	var since cli.TimeValue
+	o := &billing.Options{}
 	cmd := &cobra.Command{
 		Long: `gain adds up the calls of the sessions that memkernel planned, by day: what the provider
 billed, and about what the same calls would have cost without memkernel. The second figure
@@ -80,9 +75,9 @@ Requests that belong to no session are in neither. For a session that memkernel 
 plan, memkernel replay --transcript FILE simulates what could be saved.`,
 		Example: `  memkernel gain
   memkernel gain --since 2026-11-01T00:00:00Z --json`,
-		RunE: with(a, &since, runGain),
+		RunE: with(a, o, runGain),
 	}
-	cmd.Flags().Var(&since, "since", "leave out calls that were made before")
+	cli.TimeFlag(cmd.Flags(), &o.Since, "since", "leave out calls that were made before")
 	return cmd
 }
 
@@ -92,13 +87,13 @@ type gainJSON struct {
 	document.Saved
 }
 
-func runGain(ctx context.Context, a *cli.App, since *cli.TimeValue) error {
-	in := a.Config.Workspace.Timezone.Location()
-	st, err := ask(ctx, a, cli.Needs{}, "", (*kernel.Kernel).Usage, billing.Options{Since: since.Time, Location: in})
+func runGain(ctx context.Context, a *cli.App, o *billing.Options) error {
+	o.Location = a.Config.Workspace.Timezone.Location()
+	st, err := ask(ctx, a, cli.Needs{}, "", (*kernel.Kernel).Usage, *o)
 	if err != nil {
 		return statsHint(err)
 	}
-	doc := gainJSON{"memkernel/gain/v1", document.OfSaved(st, in)}
+	doc := gainJSON{"memkernel/gain/v1", document.OfSaved(st, o.Location)}
 	return cli.Answer(a, doc, &doc.Saved, showGain)
 }
 
