@@ -65,7 +65,7 @@ func TestOpening(t *testing.T) {
 		t.Fatalf("no three steps in %q", text)
 	}
 	for _, s := range steps {
-		if verb := strings.Fields(s)[1]; !cli.Has(tree(), verb) {
+		if verb := strings.Fields(s)[1]; !isVerb(tree(), verb) {
 			t.Errorf("there is no verb %s", verb)
 		}
 	}
@@ -113,13 +113,17 @@ func TestMeant(t *testing.T) {
 	}
 }
 
+func isVerb(root *cobra.Command, name string) bool {
+	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
+}
+
 // TestAlike: a word leads to at most two verbs, and a verb's own name leads to no other verb.
 func TestAlike(t *testing.T) {
 	of := map[string][]string{}
 	root := tree()
 	for _, c := range root.Commands() {
 		for _, s := range c.SuggestFor {
-			if of[s] = append(of[s], c.Name()); len(of[s]) > 2 || cli.Has(root, s) {
+			if of[s] = append(of[s], c.Name()); len(of[s]) > 2 || isVerb(root, s) {
 				t.Errorf("%s is another word for %s, or a verb itself", s, of[s])
 			}
 		}
@@ -267,7 +271,7 @@ func TestTermsNameWhatExists(t *testing.T) {
 		}
 	}
 	for _, part := range strings.Split(text, "'") {
-		if words := strings.Fields(strings.TrimPrefix(part, "memkernel ")); len(words) > 0 && strings.HasPrefix(part, "memkernel ") && !cli.Has(root, words[0]) {
+		if words := strings.Fields(strings.TrimPrefix(part, "memkernel ")); len(words) > 0 && strings.HasPrefix(part, "memkernel ") && !isVerb(root, words[0]) {
 			t.Errorf("there is no verb %s", words[0])
 		}
 	}

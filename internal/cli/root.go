@@ -114,14 +114,14 @@ func configured(cmd *cobra.Command) bool {
 // that the parameter instead names exists and replaces it.
 func Step(root *cobra.Command, instead, call, what string) string {
 	verb, _, _ := strings.Cut(call, " ")
-	if !Has(root, verb) || Has(root, instead) {
+	if !has(root, verb) || has(root, instead) {
 		return ""
 	}
 	return fmt.Sprintf("  %-43s %s\n", root.Name()+" "+call, what)
 }
 
-// Has reports whether there is a verb.
-func Has(root *cobra.Command, verb string) bool {
+// has reports whether there is a verb.
+func has(root *cobra.Command, verb string) bool {
 	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == verb })
 }
 

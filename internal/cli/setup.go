@@ -16,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
+	"github.com/memkernel/memkernel/sessions"
 )
 
 // memoryOptions returns the settings of memory in the kernel's form. If a zero means the default
@@ -127,4 +128,18 @@ func (s *Settings) auditHost() consolidation.Host {
 // records of jobs in addition to those in the state folder.
 func (s *Settings) AuditOptions(jobs []string) api.AuditOptions {
 	return api.AuditOptions{Host: s.auditHost(), JobFiles: jobs}
+}
+
+// pastSessions returns the settings of past sessions in the kernel's form.
+func pastSessions(c *config.Config) kernel.PastOptions {
+	s := &c.Retrieval.Sessions
+	o := kernel.PastOptions{Enabled: s.Enabled, DeltaBytes: int64(s.DeltaBytes)}
+	for _, f := range s.Folders {
+		agent, path, ok := strings.Cut(f, "=")
+		if !ok || strings.ContainsAny(agent, `/\`) {
+			agent, path = "", f
+		}
+		o.Sources = append(o.Sources, sessions.Source{Path: path, Agent: agent})
+	}
+	return o
 }

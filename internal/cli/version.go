@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 )
 
-// Version is the document of version.
-type Version struct {
+// version is the document of version.
+type version struct {
 	Schema  string `json:"schema"`
 	Version string `json:"version"`
 	// Revision is "" if unknown. Modified reports whether the program was built from a changed
@@ -23,8 +23,8 @@ type Version struct {
 }
 
 // Build returns the version that the toolchain wrote into the binary.
-func Build() Version {
-	v := Version{Schema: "memkernel/version/v1", Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+func Build() version {
+	v := version{Schema: "memkernel/version/v1", Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
@@ -44,7 +44,7 @@ func Build() Version {
 }
 
 // Line returns the version on one line.
-func (v Version) Line() string {
+func (v version) Line() string {
 	return fmt.Sprintf("memkernel %s %s %s", v.Version, v.Go, v.Platform)
 }
 
@@ -52,7 +52,7 @@ func (v Version) Line() string {
 func VersionVerb(a *App) *cobra.Command {
 	return &cobra.Command{
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return Answer(a, Build(), Build(), func(s *display.Sheet, v Version) { s.Line(v.Line()) })
+			return Answer(a, Build(), Build(), func(s *display.Sheet, v version) { s.Line(v.Line()) })
 		},
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -131,14 +130,6 @@ func runPrune(ctx context.Context, a *cli.App, f *api.PruneRequest) error {
 }
 
 var errSteps = errors.New("a step failed")
-
-// openUpkeep opens the kernel for the verbs that maintain memory's files.
-func openUpkeep(ctx context.Context, a *cli.App) (*kernel.Kernel, error) {
-	if err := a.MemoryOn(); err != nil {
-		return nil, err
-	}
-	return a.Kernel(ctx, cli.Needs{})
-}
 
 // showCurated lists the entries that were, or would be, added.
 func showCurated(s *display.Sheet, out *api.Curated) {

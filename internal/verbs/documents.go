@@ -57,7 +57,7 @@ func Documents() map[string][]any {
 		"memkernel/ui_timeline/v1":       {ui.Timeline{}},
 		"memkernel/undone/v1":            {document.Undone{}},
 		"memkernel/uninstall/v1":         {uninstallJSON{}},
-		"memkernel/version/v1":           {cli.Version{}},
+		"memkernel/version/v1":           {cli.Build()},
 		"memkernel/why/v1":               {document.Why{}},
 	}
 }

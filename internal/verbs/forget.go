@@ -109,7 +109,7 @@ func forgetEntry(ctx context.Context, a *cli.App, f *forgetFlags, args []string)
 	case !f.forGood:
 		return runEntry(ctx, a, args[0], api.EntryRequest{Delete: true})
 	}
-	k, err := openUpkeep(ctx, a)
+	k, err := openMemory(ctx, a, cli.Needs{})
 	if err != nil {
 		return err
 	}

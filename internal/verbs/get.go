@@ -65,10 +65,7 @@ else is an id, or else the title, an alias or the file's name of a note.`,
 
 // runRead prints lines of a file.
 func runRead(ctx context.Context, a *cli.App, session, arg string, pl place) error {
-	if err := a.MemoryOn(); err != nil {
-		return err
-	}
-	k, err := a.Kernel(ctx, cli.Needs{})
+	k, err := openMemory(ctx, a, cli.Needs{})
 	if err != nil {
 		return err
 	}

@@ -206,7 +206,7 @@ past day; a coding agent or a script only what agents wrote.`,
 
 // runEntry replaces or removes an entry.
 func runEntry(ctx context.Context, a *cli.App, address string, req api.EntryRequest) error {
-	k, err := openUpkeep(ctx, a)
+	k, err := openMemory(ctx, a, cli.Needs{})
 	if err != nil {
 		return err
 	}

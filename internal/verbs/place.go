@@ -25,10 +25,8 @@ func parsePlace(s string) (pl place, isPath bool, err error) {
 	m := placeForm.FindStringSubmatch(s)
 	if m != nil && markdownstore.PathLike(m[1]) {
 		pl.path = m[1]
-		if err := pl.take(s, m[2], m[3], m[4], m[5]); err != nil {
-			return pl, true, err
-		}
-		return pl, true, nil
+		err = pl.take(s, m[2:])
+		return pl, true, err
 	}
 	if head, rest, ok := cutBehindName(s); ok {
 		return pl, true, cli.Usagef("%s: %q are no lines: write %s:FROM, %s:FROM:LINES or what search cites", s, rest, head, head)
@@ -47,35 +45,28 @@ func cutBehindName(s string) (name, rest string, ok bool) {
 	return "", "", false
 }
 
-// take sets the lines: a first line and a count, or a first and a last line.
-func (pl *place) take(s, from, lines, first, last string) error {
-	number := func(text string, to *int) error {
+// take sets the lines from the numbers of an argument: a first line and a count, or a first and a
+// last line. A missing number is "".
+func (pl *place) take(s string, numbers []string) error {
+	var n [4]int
+	for i, text := range numbers {
+		var err error
 		if text == "" {
-			return nil
+			continue
 		}
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
+		if n[i], err = strconv.Atoi(text); err != nil || n[i] < 1 {
 			return cli.Usagef("%s: lines are counted from 1", s)
 		}
-		*to = n
-		return nil
 	}
-	end := 0
-	for _, part := range []struct {
-		text string
-		to   *int
-	}{{from, &pl.from}, {lines, &pl.lines}, {first, &pl.from}, {last, &end}} {
-		if err := number(part.text, part.to); err != nil {
-			return err
-		}
-	}
+	first, last := n[2], n[3]
+	pl.from, pl.lines = max(n[0], first), n[1]
 	switch {
-	case first != "" && last == "":
+	case last > 0 && last < first:
+		return cli.Usagef("%s: line %d is before line %d", s, last, first)
+	case last > 0:
+		pl.lines = last - first + 1
+	case first > 0:
 		pl.lines = 1
-	case last != "" && end < pl.from:
-		return cli.Usagef("%s: line %d is before line %d", s, end, pl.from)
-	case last != "":
-		pl.lines = end - pl.from + 1
 	}
 	return nil
 }

@@ -44,10 +44,7 @@ func runReindex(ctx context.Context, a *cli.App, o *api.ReindexOptions) error {
 	if o.Wait < 0 {
 		return cli.Usagef("--wait %v: give how long to wait, such as 30s", o.Wait)
 	}
-	if err := a.MemoryOn(); err != nil {
-		return err
-	}
-	k, err := a.Kernel(ctx, cli.Needs{Vectors: true})
+	k, err := openMemory(ctx, a, cli.Needs{Vectors: true})
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,15 @@ func ask[R, T any](ctx context.Context, a *cli.App, n cli.Needs, what string, do
 	return do(k, ctx, req)
 }
 
+// openMemory opens the workspace's kernel for verbs about memory's files. It returns an error if
+// memory is off.
+func openMemory(ctx context.Context, a *cli.App, n cli.Needs) (*kernel.Kernel, error) {
+	if err := a.MemoryOn(); err != nil {
+		return nil, err
+	}
+	return a.Kernel(ctx, n)
+}
+
 // askMemory is ask for verbs about memory's files. It returns an error if memory is off.
 func askMemory[R, T any](ctx context.Context, a *cli.App, what string, do func(*kernel.Kernel, context.Context, R) (T, error), req R) (out T, err error) {
 	if err := a.MemoryOn(); err != nil {
