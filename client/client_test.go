@@ -27,7 +27,7 @@ const model = "claude-sonnet-4-6"
 // TestMain runs the real program in a process that a client starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
-		program := cli.Program{Name: "memkernel", Opening: verbs.Opening, Groups: verbs.Groups(verbs.Serve, verbs.Proxy)}
+		program := cli.Program{Name: "memkernel", Opening: verbs.Opening, Groups: verbs.Groups(verbs.Serve, verbs.Proxy(nil))}
 		os.Exit(program.Main())
 	}
 	os.Exit(m.Run())

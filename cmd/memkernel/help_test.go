@@ -132,7 +132,7 @@ func TestAlike(t *testing.T) {
 
 // TestEveryVerbHasOtherWords: each verb says which words people use for it.
 func TestEveryVerbHasOtherWords(t *testing.T) {
-	for _, g := range verbs.Groups(verbs.Serve, verbs.Proxy) {
+	for _, g := range verbs.Groups(verbs.Serve, verbs.Proxy(nil)) {
 		for _, v := range g.Verbs {
 			if len(v.Alike) == 0 {
 				t.Errorf("%s has no other words", v.Use)
@@ -180,7 +180,7 @@ func TestFlagWords(t *testing.T) {
 func TestCommandsPage(t *testing.T) {
 	const doc, begins, ends = "../../doc/commands.md", "<!-- verbs: the table of `memkernel help`; a test keeps it true -->\n", "<!-- /verbs -->\n"
 	var want strings.Builder
-	for _, g := range verbs.Groups(verbs.Serve, verbs.Proxy) {
+	for _, g := range verbs.Groups(verbs.Serve, verbs.Proxy(nil)) {
 		fmt.Fprintf(&want, "\n| %s | |\n|---|---|\n", g.Title)
 		for _, v := range g.Verbs {
 			fmt.Fprintf(&want, "| `%s` | %s |\n", strings.ReplaceAll(v.Use, "|", `\|`), v.Summary)

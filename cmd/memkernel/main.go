@@ -18,7 +18,7 @@ import (
 
 var command = &cli.Program{
 	Name: "memkernel", Short: "plan what a model gets to see, within a budget and with a warm cache",
-	Opening: verbs.Opening, Groups: verbs.Groups(verbs.Serve, verbs.Proxy),
+	Opening: verbs.Opening, Groups: verbs.Groups(verbs.Serve, verbs.Proxy(nil)),
 	Elsewhere: map[string]string{
 		"token":                  "memkernel-server has it, which serves over HTTP: see doc/service.md",
 		"migrate":                "memkernel-server has it, which keeps state and memory in PostgreSQL: see doc/scaling.md",

@@ -31,11 +31,12 @@ type proxyFlags struct {
 	metrics metricsFlags
 }
 
-// Proxy returns the verb proxy.
-func Proxy(a *cli.App) *cobra.Command { return ProxyTo(a, nil) }
+// Proxy returns the verb proxy of a program with an exporter. In a program without one it is nil.
+func Proxy(export telemetry.Opener) func(*cli.App) *cobra.Command {
+	return func(a *cli.App) *cobra.Command { return proxyVerb(a, export) }
+}
 
-// ProxyTo returns the verb proxy of a program with an exporter.
-func ProxyTo(a *cli.App, export telemetry.Opener) *cobra.Command {
+func proxyVerb(a *cli.App, export telemetry.Opener) *cobra.Command {
 	p := &proxyFlags{metrics: metricsFlags{export: export}}
 	cmd := &cobra.Command{
 		Long: `proxy is for clients that can be given another base URL and nothing else. It

@@ -29,7 +29,7 @@ import (
 // command is a program with the verbs that export.
 var command = &cli.Program{Name: "memkernel-server", Opening: func(*cobra.Command) string { return "" }, Groups: []cli.Group{{ID: "hosts", Verbs: []cli.Verb{
 	cli.NewVerb("serve", "serve", func(a *cli.App) *cobra.Command { return server.Serve(a) }, ""),
-	cli.NewVerb("proxy", "proxy", func(a *cli.App) *cobra.Command { return verbs.ProxyTo(a, telemetry.Open) }, ""),
+	cli.NewVerb("proxy", "proxy", verbs.Proxy(telemetry.Open), ""),
 }}}}
 
 // canary is in everything that is said, and in the names of session, folder and key.
@@ -186,7 +186,7 @@ func answers(turn fakemodel.Turn) fakemodel.Reply {
 func TestHelp(t *testing.T) {
 	for verb, long := range map[string][2]string{
 		"serve": {server.Serve(&cli.App{}).Long, verbs.Serve(&cli.App{}).Long},
-		"proxy": {verbs.ProxyTo(&cli.App{}, telemetry.Open).Long, verbs.Proxy(&cli.App{}).Long},
+		"proxy": {verbs.Proxy(telemetry.Open)(&cli.App{}).Long, verbs.Proxy(nil)(&cli.App{}).Long},
 	} {
 		const variable = "OTEL_EXPORTER_OTLP_ENDPOINT"
 		if !strings.Contains(long[0], variable) || strings.Contains(long[1], variable) {

@@ -26,7 +26,7 @@ var command = &cli.Program{
 }
 
 func groups() []cli.Group {
-	all := verbs.Groups(server.Serve, func(a *cli.App) *cobra.Command { return verbs.ProxyTo(a, telemetry.Open) })
+	all := verbs.Groups(server.Serve, verbs.Proxy(telemetry.Open))
 	verbs.Add(all, "memory", cli.NewVerb("migrate --state --to STORE", "move sessions or memory into a database, or back into files", server.Migrate, "move copy convert export"))
 	verbs.Add(all, "hosts", cli.NewVerb("token", "make, list and revoke the tokens of serve --listen", server.Token, "auth key keys login secret permission"))
 	return all
