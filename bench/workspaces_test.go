@@ -35,10 +35,7 @@ func BenchmarkWorkspaces(b *testing.B) {
 	dir := c.onDisk(b)
 	settled := func() float64 { debug.FreeOSMemory(); return residentMB() }
 
-	a, err := analysis.New()
-	if err != nil {
-		b.Fatal(err)
-	}
+	a := analysis.New()
 	asked := func(i int) (q, terms string) {
 		q = c.questions[i%len(c.questions)]
 		return q, anyOf(a.Query(q, nil))

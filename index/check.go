@@ -209,14 +209,11 @@ func (c *checker) file(f fileRow) error {
 
 // texts checks every chunk against its hash, and counts its words.
 func (c *checker) texts() error {
-	a, err := c.ix.analyzers.Lend()
-	if err != nil {
-		return err
-	}
+	a := c.ix.analyzers.Lend()
 	defer c.ix.analyzers.Give(a)
 	c.langs, c.terms = map[string]int64{}, map[string]tracks{}
 	seqs := map[int64]int{}
-	_, err = eachText(c.ctx, c.tx, func(t storedText) error {
+	_, err := eachText(c.ctx, c.tx, func(t storedText) error {
 		if c.stopped {
 			return errStop
 		}

@@ -30,13 +30,10 @@ const ties = 16
 
 // terms analyses a question for this index and returns its words. A question without a letter, digit
 // or emoji has no words.
-func terms(ix *Index, v *view, question string) ([]string, error) {
-	a, err := ix.analyzers.Lend()
-	if err != nil {
-		return nil, explain("search", ix.door.path, err)
-	}
+func terms(ix *Index, v *view, question string) []string {
+	a := ix.analyzers.Lend()
 	defer ix.analyzers.Give(a)
-	return a.Query(question, v.langs), nil
+	return a.Query(question, v.langs)
 }
 
 // reader reads for one search, all in one transaction.

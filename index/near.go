@@ -374,10 +374,7 @@ func (r *reader) respell(ctx context.Context, a *analysis.Analyzer, words []type
 // ask searches for the words of a question and for the words that the user may have meant. It
 // counts the chunks that hold each word.
 func (r *reader) ask(ctx context.Context, ix *Index, q *Query, out *Hits) error {
-	a, err := ix.analyzers.Lend()
-	if err != nil {
-		return err
-	}
+	a := ix.analyzers.Lend()
 	defer ix.analyzers.Give(a)
 	words := wordsOf(a, q.Text, r.v.langs)
 	typed := len(out.Terms)

@@ -3,8 +3,6 @@ package index
 import (
 	"context"
 	"time"
-
-	"github.com/memkernel/memkernel/index/analysis"
 )
 
 // prepared is a file that was read, cut and analysed, ready to be written.
@@ -22,24 +20,18 @@ type prepared struct {
 // same reports whether the index already has the file's content.
 func (p *prepared) same() bool { return p.Row != nil && string(p.Row.hash) == string(p.hash) }
 
-// preparer reads files ahead of the writer.
-type preparer struct {
-	*syncer
-	a *analysis.Analyzer
-}
-
-// run prepares the files in order and sends them in batches, until all are sent
+// prepare reads files ahead of the writer, in order, and sends them in batches, until all are sent
 // or the context ends.
-func (p *preparer) run(ctx context.Context, jobs []job, out chan<- []*prepared) error {
+func (s *syncer) prepare(ctx context.Context, jobs []job, out chan<- []*prepared) error {
 	defer close(out)
-	limit := min(batchFirst, p.opts.BatchChunks)
+	limit := min(batchFirst, s.opts.BatchChunks)
 	for len(jobs) > 0 {
-		batch, err := p.batch(ctx, jobs, limit)
+		batch, err := s.batch(ctx, jobs, limit)
 		if err != nil {
 			return err
 		}
 		jobs = jobs[len(batch):]
-		limit = min(2*limit, p.opts.BatchChunks)
+		limit = min(2*limit, s.opts.BatchChunks)
 		select {
 		case out <- batch:
 		case <-ctx.Done():
@@ -51,14 +43,14 @@ func (p *preparer) run(ctx context.Context, jobs []job, out chan<- []*prepared) 
 
 // batch prepares the files of one transaction. On a slow disk it returns fewer files, so that
 // files that are ready need not wait.
-func (p *preparer) batch(ctx context.Context, jobs []job, limit int) (batch []*prepared, err error) {
+func (s *syncer) batch(ctx context.Context, jobs []job, limit int) (batch []*prepared, err error) {
 	chunks, bytes := 0, 0
 	began := time.Now()
 	for len(batch) < min(len(jobs), batchFiles) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		f, err := p.file(ctx, jobs[len(batch)])
+		f, err := s.file(ctx, jobs[len(batch)])
 		if err != nil {
 			return nil, err
 		}
@@ -78,10 +70,10 @@ func (p *preparer) batch(ctx context.Context, jobs []job, limit int) (batch []*p
 
 // file prepares one file. The returned error is an error of the index. An error of the Reader is
 // in the result.
-func (p *preparer) file(ctx context.Context, j job) (*prepared, error) {
+func (s *syncer) file(ctx context.Context, j job) (*prepared, error) {
 	f := &prepared{job: j}
 	f.again = j.Stat.Young(time.Now())
-	chunks, err := p.read(j.Stat.Path)
+	chunks, err := s.read(j.Stat.Path)
 	if err != nil {
 		f.err = err
 		return f, nil
@@ -90,14 +82,14 @@ func (p *preparer) file(ctx context.Context, j job) (*prepared, error) {
 	if f.same() {
 		return f, nil
 	}
-	return f, p.analyse(ctx, f)
+	return f, s.analyse(ctx, f)
 }
 
 // analyse makes the words of the chunks that the index doesn't have.
-func (p *preparer) analyse(ctx context.Context, f *prepared) error {
+func (s *syncer) analyse(ctx context.Context, f *prepared) error {
 	have := map[chunkKey]bool{}
 	if f.Row != nil && f.Row.chunks > 0 {
-		old, err := oldChunks(ctx, p.h.read, f.Row.id)
+		old, err := oldChunks(ctx, s.h.read, f.Row.id)
 		if err != nil {
 			return err
 		}
@@ -107,7 +99,7 @@ func (p *preparer) analyse(ctx context.Context, f *prepared) error {
 	}
 	for i := range f.chunks {
 		if r := &f.chunks[i]; !have[r.key()] {
-			r.Analyse(p.a, f.Stat.Path)
+			r.Analyse(s.a, f.Stat.Path)
 		}
 	}
 	return nil

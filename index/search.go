@@ -90,8 +90,7 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 	}
 	side := r.side(ctx, ix.door.path, &q, &out)
 	out.Chunks = r.v.total
-	switch out.Terms, err = terms(ix, r.v, q.Text); {
-	case err != nil:
+	switch out.Terms = terms(ix, r.v, q.Text); {
 	case q.Holders && q.K > 0 && len(out.Terms) > 0 && len(out.Terms) <= maxTerms:
 		err = r.ask(ctx, ix, &q, &out)
 	default:

@@ -108,7 +108,8 @@ type Reader func(path string) ([]Chunk, error)
 // A file that can't be read is in the report and does not end the Sync. After an error or a kill,
 // the index keeps the committed part, and the next Sync does the rest.
 func (ix *Index) Sync(ctx context.Context, source iter.Seq2[FileStat, error], read Reader, opts *SyncOptions) (SyncReport, error) {
-	s := &syncer{ix: ix, read: read, opts: opts.OrDefaults(defaultBatch)}
+	s := &syncer{ix: ix, read: read, opts: opts.OrDefaults(defaultBatch), a: ix.analyzers.Lend()}
+	defer ix.analyzers.Give(s.a)
 	err := s.sync(ctx, source)
 	if s.started.IsZero() {
 		return s.report, explain("sync index", ix.door.path, err)
@@ -123,6 +124,7 @@ type syncer struct {
 	h       *handles
 	read    Reader
 	opts    SyncOptions
+	a       *analysis.Analyzer
 	report  SyncReport
 	started time.Time
 

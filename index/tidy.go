@@ -17,19 +17,14 @@ const reanalyseStep = 500
 // reanalyse makes the words of all chunks again from the texts in the index. It does so in one
 // transaction, because searches in words made by two different rules are unreliable.
 func (s *syncer) reanalyse(ctx context.Context) error {
-	a, err := s.ix.analyzers.Lend()
-	if err != nil {
-		return err
-	}
-	defer s.ix.analyzers.Give(a)
 	done := 0
-	err = s.change(ctx, func(tx *sql.Tx, m *meta) error {
-		if err := fts5.Make(ctx, tx); err != nil {
+	err := s.change(ctx, func(tx *sql.Tx, m *meta) (err error) {
+		if err = fts5.Make(ctx, tx); err != nil {
 			return err
 		}
 		m.analysis, m.langs, m.common, m.commonOf = analysis.Version, map[string]int64{}, nil, 0
 		done, err = eachText(ctx, tx, func(c storedText) error {
-			w := analyse(a, c.path, c.keywords, c.trail, c.date, c.body)
+			w := analyse(s.a, c.path, c.keywords, c.trail, c.date, c.body)
 			m.langs[w.Lang]++
 			if _, err := tx.ExecContext(ctx, fts5.Insert,
 				c.row, w.Body, w.Trail, w.File, w.Names); err != nil {
@@ -177,15 +172,10 @@ func (s *syncer) findCommon(ctx context.Context) error {
 
 // sample counts the words of every step-th chunk.
 func (s *syncer) sample(ctx context.Context, step int64, count map[string]int) (sampled int, err error) {
-	a, err := s.ix.analyzers.Lend()
-	if err != nil {
-		return 0, err
-	}
-	defer s.ix.analyzers.Give(a)
 	var trail, keywords, date, body, path string
 	err = drv.Each(ctx, s.h.read, []any{&trail, &keywords, &date, &body, &path}, func() error {
 		var terms []string
-		for _, column := range analyse(a, path, keywords, trail, date, body).columns() {
+		for _, column := range analyse(s.a, path, keywords, trail, date, body).columns() {
 			terms = append(terms, strings.Fields(column)...)
 		}
 		slices.Sort(terms)

@@ -30,17 +30,11 @@ func (s *syncer) readAll(ctx context.Context, jobs []job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	a, err := s.ix.analyzers.Lend()
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	batches := make(chan []*prepared)
 	failed := make(chan error, 1)
-	go func() {
-		p := preparer{s, a}
-		failed <- p.run(ctx, jobs, batches)
-	}()
+	go func() { failed <- s.prepare(ctx, jobs, batches) }()
+	var err error
 	for batch := range batches {
 		if err = s.writeBatch(ctx, batch); err != nil {
 			break
@@ -52,7 +46,6 @@ func (s *syncer) readAll(ctx context.Context, jobs []job) error {
 	if perr := <-failed; err == nil {
 		err = perr
 	}
-	s.ix.analyzers.Give(a)
 	return err
 }
 

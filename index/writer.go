@@ -111,9 +111,8 @@ func (w *writer) move(r *ReadyChunk, seq int, o oldChunk) error {
 func (w *writer) insert(f *prepared, file int64, seq int) error {
 	r := &f.chunks[seq]
 	if r.Words == nil {
-		if err := w.analyse(f, r); err != nil {
-			return err
-		}
+		// The chunk was in the index when the file was prepared.
+		r.Analyse(analysis.New(), f.Stat.Path)
 	}
 	row := w.meta.nextRow
 	w.meta.nextRow++
@@ -142,20 +141,6 @@ func (w *writer) insert(f *prepared, file int64, seq int) error {
 		w.codes.Put(row, file, id, vector)
 	}
 	return err
-}
-
-// analyse makes the words of a chunk that was in the index when the file was prepared, so that
-// its words were not prepared.
-func (w *writer) analyse(f *prepared, r *ReadyChunk) error {
-	if w.a == nil {
-		a, err := analysis.New()
-		if err != nil {
-			return err
-		}
-		w.a = a
-	}
-	r.Analyse(w.a, f.Stat.Path)
-	return nil
 }
 
 // remove deletes a chunk from all tables. Its vector stays in the cache.

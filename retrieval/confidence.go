@@ -98,45 +98,35 @@ type sought struct {
 	weight, holders float64
 }
 
-// wordsIn returns, for each term, the word of the question to which the term belongs, see
+// wordsOf returns, for each term, the word of the question to which the term belongs, see
 // [analysis.Analyzer.Words]. A term that was searched in place of one or two words belongs to the
 // first of these words.
-func (s *search) wordsIn(terms []string) []int {
-	if s.wordsOf == nil || !slices.Equal(s.wordsOf.terms, terms) {
-		words := s.a.Words(s.q.Text, terms)
-		for _, also := range s.also {
-			for _, j := range also.Terms {
-				if j < len(words) && len(also.Of) > 0 && also.Of[0] < len(words) {
-					words[j] = words[also.Of[0]]
-				}
+func (q *question) wordsOf(terms []string, added []index.Also) []int {
+	words := q.a.Words(q.Text, terms)
+	for _, also := range added {
+		for _, j := range also.Terms {
+			if j < len(words) && len(also.Of) > 0 && also.Of[0] < len(words) {
+				words[j] = words[also.Of[0]]
 			}
 		}
-		s.wordsOf = &termWords{terms, words}
 	}
-	return s.wordsOf.words
-}
-
-// termWords are terms with the words to which they belong.
-type termWords struct {
-	terms []string
-	words []int
+	return words
 }
 
 // askedWords returns the words of the question, by the terms that were searched.
-func (s *search) askedWords() []sought {
-	n := float64(s.chunks) + confidencePrior
-	terms := s.asked[:min(len(s.asked), maxTerms)]
+func (g *gathered) askedWords() []sought {
+	n := float64(g.hits.Chunks) + confidencePrior
 	var out []sought
 	at := map[int]int{}
-	for j, word := range s.wordsIn(terms) {
-		t, holders := terms[j], 0.0
-		if j < len(s.holders) {
-			holders = float64(s.holders[j])
+	for j, word := range g.wordOf {
+		t, holders := g.hits.Terms[j], 0.0
+		if j < len(g.hits.Holders) {
+			holders = float64(g.hits.Holders[j])
 		}
 		w := math.Log((n+1)/(holders+.5)) / math.Log((n+1)/.5)
 		if i, ok := at[word]; ok {
 			last := &out[i]
-			if last.forms |= 1 << j; holders > 0 && (!s.added(j) || last.holders == 0) {
+			if last.forms |= 1 << j; holders > 0 && (!g.added(j) || last.holders == 0) {
 				last.weight = min(last.weight, w)
 				last.holders = max(last.holders, holders)
 			}
@@ -159,9 +149,9 @@ func (s *search) askedWords() []sought {
 	return out
 }
 
-// added reports whether the question does not hold a term of asked.
-func (s *search) added(j int) bool {
-	return slices.ContainsFunc(s.also, func(a index.Also) bool { return slices.Contains(a.Terms, j) })
+// added reports whether the question does not hold a searched word.
+func (g *gathered) added(j int) bool {
+	return slices.ContainsFunc(g.hits.Also, func(a index.Also) bool { return slices.Contains(a.Terms, j) })
 }
 
 // stemmed reports whether a term is in a script with stems, so that the forms of one word are one
@@ -184,41 +174,31 @@ func denseRune(r rune) bool {
 // leastDense is the first character of Chinese and Japanese.
 const leastDense = 0x2E80
 
-// calibrate sets the scores that callers see. The best hit gets the confidence as its score, and
-// the other hits get scores in proportion.
-func (s *search) calibrate(top []*candidate) {
-	if len(top) == 0 || s.ranked || !s.q.Passages || len(s.asked) == 0 {
-		return
-	}
-	s.calibrated = true
-	best := slices.MaxFunc(top, byScore).hit.Score
-	s.result.Grounds = s.grounds(top)
-	sure := s.result.Grounds.chance()
-	for _, c := range top {
-		c.hit.Score *= sure / best
-	}
-}
-
 func byScore(a, b *candidate) int { return cmp.Compare(a.hit.Score, b.hit.Score) }
 
-func (s *search) grounds(top []*candidate) Grounds {
-	terms, words := hashTerms(s.asked), s.askedWords()
-	g := Grounds{Words: math.Log1p(float64(len(words))), Few: math.Log(max(usualChunks/max(float64(s.chunks), 1), 1))}
+// grounds measures the best of the candidates.
+func (q *question) grounds(of *gathered, top []*candidate) Grounds {
+	chunks, words, rare := float64(of.hits.Chunks), of.askedWords(), of.rareWord()
+	g := Grounds{Words: math.Log1p(float64(len(words))), Few: math.Log(max(usualChunks/max(chunks, 1), 1))}
 	read := top[:min(confidenceFrom, len(top))]
 	best := 0.0
-	question, texts := runOf(s.q.Text), [][]string{}
+	question, texts := runOf(q.Text), [][]string{}
 	for _, c := range read {
-		held := s.heldBy(c, terms)
+		held := q.heldBy(c, of.terms)
 		g.Held = max(g.Held, share(words, func(w *sought) bool { return held&w.forms != 0 }))
 		for i := range words {
 			if held&words[i].forms != 0 {
-				g.Rarest = max(g.Rarest, math.Log((float64(s.chunks)+confidencePrior+1)/(words[i].holders+.5)))
+				g.Rarest = max(g.Rarest, math.Log((chunks+confidencePrior+1)/(words[i].holders+.5)))
 			}
 		}
-		g.Near = max(g.Near, c.hit.Parts.Vector*s.vectorShare)
+		g.Near = max(g.Near, c.hit.Parts.Vector*of.vectorShare)
 		best = max(best, c.raw())
 		first := len(texts)
-		for _, t := range append([]string{c.hit.Text, separators.Replace(c.called)}, c.hit.Trail...) {
+		called := ""
+		if c.hit.place != nil {
+			called = separators.Replace(c.hit.place.called)
+		}
+		for _, t := range append([]string{c.hit.Text, called}, c.hit.Trail...) {
 			units := unitsOf(t)
 			texts = append(texts, units)
 			g.Verbatim, g.Quoted = max(g.Verbatim, question.longest(units, question.weight)), max(g.Quoted, question.longest(units, question.telling))
@@ -240,7 +220,7 @@ func (s *search) grounds(top []*candidate) Grounds {
 			break
 		}
 	}
-	g.Lead, g.Score = math.Log((best+s.rareWord())/(tenth+s.rareWord())), math.Log1p(best/s.rareWord())
+	g.Lead, g.Score = math.Log((best+rare)/(tenth+rare)), math.Log1p(best/rare)
 	return g
 }
 
@@ -274,18 +254,18 @@ const leastKin = 4
 
 // rareWord returns about the amount that a rare word adds to a score. In a handful of notes no
 // word is rare, and all scores are smaller.
-func (s *search) rareWord() float64 {
-	w := math.Log(float64(s.chunks) + confidencePrior)
-	if s.chunks > 0 {
-		w *= min(max(float64(s.chunks)/usualChunks, leastRarity), 1)
+func (g *gathered) rareWord() float64 {
+	w := math.Log(float64(g.hits.Chunks) + confidencePrior)
+	if g.hits.Chunks > 0 {
+		w *= min(max(float64(g.hits.Chunks)/usualChunks, leastRarity), 1)
 	}
 	return w
 }
 
 // heldBy marks which terms a candidate holds.
-func (s *search) heldBy(c *candidate, terms []uint32) uint64 {
+func (q *question) heldBy(c *candidate, terms []uint32) uint64 {
 	if c.held == 0 {
-		c.held = s.digest(c).mark(terms)
+		c.held = q.digest(c).mark(terms)
 	}
 	return c.held
 }

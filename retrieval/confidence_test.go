@@ -53,10 +53,7 @@ func weakHits(t *testing.T, answer string, times int64, copies int) {
 		}
 		r := New(ix, nil)
 		for _, q := range []Query{{Text: c.question, Passages: true}, {Text: c.question, Passages: true, MinBest: DefaultMinBest}} {
-			a, err := analyzers.Lend()
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := analyzers.Lend()
 			ix.hits.Terms = a.Query(c.question, []string{"en"})
 			ix.hits.Holders = make([]int64, len(ix.hits.Terms))
 			for j, term := range hashTerms(ix.hits.Terms) {

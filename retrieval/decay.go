@@ -26,12 +26,12 @@ const presentFloor = 0.5
 // decay returns the decay for the answers to this question. Age has no effect if the question
 // asks for a time or names a time. Age has more effect than usual if the question is about the
 // present.
-func (s *search) decay() decay {
-	d := decay{s.opts.HalfLife, s.opts.Floor}
+func (q *question) decay() decay {
+	d := decay{q.opts.HalfLife, q.opts.Floor}
 	switch {
-	case s.when.named() || s.intent.when:
+	case q.when.named() || q.intent.when:
 		d.halfLife = 0
-	case s.intent.present:
+	case q.intent.present:
 		d.floor = min(d.floor, presentFloor)
 	}
 	return d

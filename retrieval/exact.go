@@ -255,8 +255,8 @@ func (e *asTyped) in(raw, date string) int {
 
 // groupsOf returns the terms of each word of the question, as bits.
 func (r *refiner) groupsOf() []uint64 {
-	groups := make([]uint64, 1+slices.Max(r.words))
-	for j, w := range r.words {
+	groups := make([]uint64, 1+slices.Max(r.wordOf))
+	for j, w := range r.wordOf {
 		groups[w] |= 1 << j
 	}
 	return slices.DeleteFunc(groups, func(g uint64) bool { return g == 0 })
@@ -288,6 +288,7 @@ func (r *refiner) holders() {
 				p.words++
 			}
 		}
+		p.every = p.words > 0 && p.words == r.asked
 		p.complete = p.words == r.groups && r.groups > 1 && 2*r.groups >= r.asked && !p.gone && !p.points && !p.repeats && !p.session.talk && !p.onlyAsks()
 		if p.words > 0 && !p.gone && !p.points && !p.repeats && !p.onlyAsks() && (2*p.words >= r.groups || len(e.marks) > 0) && e.may(&p.pairs, p.chunk.hit.Date) {
 			p.exact = max(p.exact, e.in(p.text(), p.chunk.hit.Date))
@@ -307,6 +308,7 @@ const usualMark, markShare = 16, 8
 // leaveUsual takes the usual words from the marks of the question.
 func (r *refiner) leaveUsual() {
 	e := &r.exact
+	e.marks, e.markPairs = slices.Clone(e.marks), slices.Clone(e.markPairs)
 	for i := len(e.marks) - 1; i >= 0; i-- {
 		n := 0
 		for _, p := range r.places {
@@ -342,16 +344,13 @@ func (r *refiner) across() {
 // standing looks for verbatim parts of the question in hits that are no passages: spans, and
 // chunks that vectors found. Marks that several spans hold don't count: the path that a session
 // is about distinguishes none of its outputs.
-func (s *search) standing(cs []*candidate) {
+func standing(cs []*candidate, e *asTyped) {
 	var marked []*candidate
 	for _, c := range cs {
-		if c.hit.passage {
+		if c.hit.place != nil || c.outline != nil && !e.may(c.outline.spelling(c.hit.Text), c.hit.Date) {
 			continue
 		}
-		if c.outline != nil && !s.exact.may(c.outline.spelling(c.hit.Text), c.hit.Date) {
-			continue
-		}
-		c.exact = s.exact.in(c.hit.Text, c.hit.Date)
+		c.exact = e.in(c.hit.Text, c.hit.Date)
 		if c.hit.Kind == Session && c.exact > 0 && c.exact <= mostMarks {
 			marked = append(marked, c)
 		}
@@ -432,13 +431,12 @@ func (e *asTyped) deep() bool {
 }
 
 // deepenSpans is deepen for the spans of the session.
-func (s *search) deepenSpans(hits []found, most int) []found {
-	e := &s.exact
-	holds := func(f found) bool { return e.in(f.Text, "") > 0 }
-	if len(hits) < most || !e.deep() || slices.ContainsFunc(hits, holds) {
+func (q *question) deepenSpans(hits []found, most int) []found {
+	holds := func(f found) bool { return q.exact.in(f.Text, "") > 0 }
+	if len(hits) < most || !q.exact.deep() || slices.ContainsFunc(hits, holds) {
 		return hits
 	}
-	more, _ := s.q.Spans.search(s.a, s.q.Text, deep, s.q.WantSpan)
+	more, _ := q.Spans.search(q.a, q.Text, deep, q.WantSpan)
 	for _, f := range more[min(len(hits), len(more)):] {
 		if holds(f) {
 			hits = append(hits, f)
@@ -449,17 +447,16 @@ func (s *search) deepenSpans(hits []found, most int) []found {
 
 // deepen adds the chunks that contain the question or a mark of it verbatim, if no found chunk
 // does so. It is needed because common words find other chunks first.
-func (s *search) deepen(ctx context.Context, q index.Query, hits *index.Hits) {
-	e := &s.exact
-	if len(hits.Keyword) < min(q.K, q.KMany) || hits.Chunks <= int64(len(hits.Keyword)) || hits.Ranked || !e.deep() {
+func (q *question) deepen(ctx context.Context, ask index.Query, hits *index.Hits) {
+	if len(hits.Keyword) < min(ask.K, ask.KMany) || hits.Chunks <= int64(len(hits.Keyword)) || hits.Ranked || !q.exact.deep() {
 		return
 	}
-	holds := func(h index.Hit) bool { return e.in(h.Text, h.Date) > 0 }
+	holds := func(h index.Hit) bool { return q.exact.in(h.Text, h.Date) > 0 }
 	if slices.ContainsFunc(hits.Keyword, holds) {
 		return
 	}
-	q.K, q.KMany, q.Vector, q.Holders = deep, 0, nil, false
-	more, err := s.ix.Search(ctx, q)
+	ask.K, ask.KMany, ask.Vector, ask.Holders = deep, 0, nil, false
+	more, err := q.ix.Search(ctx, ask)
 	if err != nil || len(more.Keyword) <= len(hits.Keyword) {
 		return
 	}

@@ -174,15 +174,12 @@ func TestExactFirstInSpansAndChunks(t *testing.T) {
 		}
 		long := strings.Repeat("filler of another kind. ", 20)
 		for n, most := range map[int]int{30: 0, 100: 12} {
-			s, err := NewSpans(append(slices.Clone(spans[:n]), Span{ID: "holds", Text: long + "\n" + c.holds})...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := spansOf(t, append(slices.Clone(spans[:n]), Span{ID: "holds", Text: long + "\n" + c.holds})...)
 			if got := New(nil, nil).Search(t.Context(), Query{Text: c.question, Spans: s, MostSpans: most, Passages: true, Lines: true, Now: now}).Hits; len(got) == 0 || got[0].ID != "holds" {
 				t.Errorf("%q among %d spans: %v", c.question, n, ids(got))
 			}
 		}
-		a, _ := analyzers.Lend()
+		a := analyzers.Lend()
 		terms := a.Query(c.question, nil)
 		analyzers.Give(a)
 		for name, hits := range map[string]index.Hits{
@@ -209,10 +206,7 @@ func TestCommonMarkInSpans(t *testing.T) {
 		more []Span
 		want string
 	}{{[]Span{best}, "limit"}, {[]Span{best, whole}, "whole"}} {
-		s, err := NewSpans(append(slices.Clone(spans), c.more...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := spansOf(t, append(slices.Clone(spans), c.more...)...)
 		if got := New(nil, nil).Search(t.Context(), Query{Text: "what limits the rate of a scraper at /v1/sailings", Spans: s, Passages: true, Lines: true, Now: now}).Hits; len(got) == 0 || got[0].ID != c.want {
 			t.Errorf("%v, want %s first", ids(got), c.want)
 		}

@@ -53,7 +53,7 @@ func TestLend(t *testing.T) {
 	p := func(s *session, score float64, set ...uint32) *place {
 		return &place{session: s, score: score, passage: &passage{body: *tallied(set)}}
 	}
-	r := &refiner{terms: []uint32{7}}
+	r := &refiner{gathered: &gathered{terms: []uint32{7}}}
 	r.places = []*place{p(one, 5, 1, 7), p(one, 4, 1, 2), p(two, 3, 1), p(two, 1, 9), p(two, 0, 9)}
 	leaders := r.leaders(3)
 	if len(leaders) != 3 || leaders[0] != r.places[0] || leaders[2] != r.places[2] {

@@ -95,10 +95,7 @@ var timeTexts = map[string]string{
 // timeWords are the hashes of words of time, years among them.
 var timeWords = sync.OnceValue(func() map[uint32]bool {
 	out := map[uint32]bool{}
-	a, err := analyzers.Lend()
-	if err != nil {
-		return out
-	}
+	a := analyzers.Lend()
 	defer analyzers.Give(a)
 	take := func(terms []byte) {
 		for _, t := range appendHashes(nil, terms) {

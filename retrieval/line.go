@@ -27,7 +27,7 @@ func splitLines(text string) []string {
 // linesOf returns a hit's lines, unmarked.
 func linesOf(h *Hit) []line {
 	out := linesFrom(h.Text, h.StartLine)
-	if p := h.part; p != nil {
+	if p := h.place; p != nil {
 		out[0].head = p.head || p.first && h.Seq > 0
 		out[len(out)-1].tail = p.tail
 	}
@@ -197,13 +197,12 @@ func cut(text string, n int) []line {
 // languageSample is the number of bytes of a text from which its language is detected.
 const languageSample = 1 << 10 // 1 KiB
 
-// mark finds the terms in the lines of one text, or in the pieces of a line. Without an analyser
-// it finds no terms, and the beginning of the text is shown.
+// mark finds the terms in the lines of one text, or in the pieces of a line.
 func mark(lines []line, terms []uint32) {
-	a, err := analyzers.Lend()
-	if err != nil || len(terms) == 0 {
+	if len(terms) == 0 {
 		return
 	}
+	a := analyzers.Lend()
 	defer analyzers.Give(a)
 	lang := a.Language(sample(lines))
 	for i := range lines {

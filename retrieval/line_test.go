@@ -15,10 +15,7 @@ import (
 // snippet shows what of a text answers a question.
 func snippet(t testing.TB, question, text string) Hit {
 	t.Helper()
-	a, err := analyzers.Lend()
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := analyzers.Lend()
 	defer analyzers.Give(a)
 	h := fileHit(index.Hit{ID: "x", Path: "a.md", StartLine: 10, EndLine: 9 + len(splitLines(text)), Text: text})
 	h.terms = hashTerms(a.Query(question, nil))

@@ -34,15 +34,12 @@ func OutOfDate(line string, now time.Time) string {
 }
 
 // past reports whether the question is about the past. Its hits then keep their places.
-func (s *search) past() bool {
-	if s.intent.past || s.when.months != 0 {
-		return true
-	}
-	return slices.ContainsFunc(s.when.stretches, func(d stretch) bool { return !d.to.After(s.q.Now) })
+func (q *question) past() bool {
+	return q.intent.past || q.when.months != 0 || slices.ContainsFunc(q.when.stretches, func(d stretch) bool { return !d.to.After(q.Now) })
 }
 
-// standing returns the factor for the chunks of a file.
-func standing(p, over string) float64 {
+// finishedFactor returns the factor for the chunks of a file.
+func finishedFactor(p, over string) float64 {
 	if over != "" || buried(p) {
 		return finished
 	}
@@ -79,13 +76,13 @@ func (r *refiner) bury() {
 	past := r.past()
 	for _, s := range r.sessions {
 		c := s.places[0].chunk
-		f := standing(c.hit.Path, c.over)
+		f := finishedFactor(c.hit.Path, c.over())
 		if f == 1 {
 			continue
 		}
 		for _, p := range s.places {
 			if p.by == "" {
-				p.by = overBy(p.chunk.over, cite(p.chunk.hit.Path, p.from, p.to))
+				p.by = overBy(p.chunk.over(), cite(p.chunk.hit.Path, p.from, p.to))
 			}
 			if !past {
 				p.score *= f
@@ -196,7 +193,7 @@ func (p *place) after(q *place) bool {
 	case p.chunk.hit.Path == q.chunk.hit.Path:
 		return a == b && p.from > q.to
 	}
-	return a != "" && b == "" && !q.chunk.changed.IsZero() && q.chunk.changed.Format(time.DateOnly) < a
+	return a != "" && b == "" && !q.chunk.found.ModTime.IsZero() && q.chunk.found.ModTime.Format(time.DateOnly) < a
 }
 
 // comparable reports whether the places of two passages let their claims be of one subject. A subject

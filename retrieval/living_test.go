@@ -29,7 +29,7 @@ func askNotes(q Query, notes ...file) Result {
 		h.Over = n.over
 		hits = append(hits, h)
 	}
-	a, _ := analyzers.Lend()
+	a := analyzers.Lend()
 	ix := &fakeIndex{hits: index.Hits{Chunks: int64(len(hits)), Keyword: ranked(hits...), Terms: a.Query(q.Text, nil)}}
 	return ask(ix, Options{Lambda: 1, HalfLife: -1}, q)
 }

@@ -37,7 +37,7 @@ func (r *refiner) call(ps []*place) {
 	c := ps[0].chunk
 	var held uint64
 	same, best, called := 0, 0, ""
-	for _, name := range callNames(c.hit.Path, c.names) {
+	for _, name := range callNames(c.hit.Path, c.found.Names) {
 		d := digestOf(r.a, name, c.outline.lang)
 		mark := d.mark(r.terms)
 		if mark == 0 {
@@ -100,5 +100,5 @@ func (r *refiner) allOf(mark uint64) bool {
 
 // allIn reports whether the question has all words of a name.
 func (r *refiner) allIn(name *digest) bool {
-	return name.within(digestOf(r.a, r.q.Text, name.lang))
+	return name.within(digestOf(r.a, r.Text, name.lang))
 }

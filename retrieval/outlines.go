@@ -3,6 +3,7 @@ package retrieval
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/memkernel/memkernel/index"
@@ -40,10 +41,7 @@ func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 	longwork.Run(len(missing)/outlinesEach, func() {
 		a := a
 		if !given.CompareAndSwap(false, true) {
-			var err error
-			if a, err = analyzers.Lend(); err != nil {
-				return // the goroutine that has a does all
-			}
+			a = analyzers.Lend()
 			defer analyzers.Give(a)
 		}
 		for n := int(next.Add(1)); n <= len(missing); n = int(next.Add(1)) {
@@ -58,22 +56,18 @@ func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 }
 
 // key is the cache key of a candidate's outline: the hash of its chunk, which is computed if it
-// is not known, and its facts.
+// is not known, and its facts, which are not part of that hash.
 func (c *candidate) key() index.Hash {
-	if c.hash == (index.Hash{}) {
-		c.hash = index.HashChunk(c.hit.Trail, c.hit.Text)
+	f := c.found
+	if f.Hash == (index.Hash{}) {
+		f.Hash = index.HashChunk(f.Trail, f.Text)
 	}
-	if len(c.facts) > 0 {
-		return withFacts(c.hash, c)
+	if len(f.Facts) == 0 {
+		return f.Hash
 	}
-	return c.hash
-}
-
-// withFacts returns the key of a chunk with facts. Facts are not part of the chunk's hash.
-func withFacts(key index.Hash, c *candidate) index.Hash {
-	b := append([]byte(nil), key[:]...)
-	for _, f := range c.facts {
-		b = fmt.Appendf(b, "%d-%d %s\n", f.StartLine-c.hit.StartLine, f.EndLine-c.hit.StartLine, f.Text)
+	b := slices.Clone(f.Hash[:])
+	for _, fact := range f.Facts {
+		b = fmt.Appendf(b, "%d-%d %s\n", fact.StartLine-f.StartLine, fact.EndLine-f.StartLine, fact.Text)
 	}
 	return sha256.Sum256(b)
 }

@@ -89,7 +89,7 @@ func (p *packer) lay(s segment) (*draft, LeftReason) {
 		return nil, empty
 	}
 	d := &draft{segment: s, without: p.fence}
-	if s.hit.passage {
+	if s.hit.place != nil {
 		p.join(d)
 	} else if slices.ContainsFunc(p.segments, s.touches) {
 		d.notes = p.again(assemble(append(slices.Clip(p.segments), s)))

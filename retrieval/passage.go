@@ -187,7 +187,7 @@ func (m *pairMask) hasAll(of *pairMask) bool {
 
 // learn takes in the facts of the chunk.
 func (o *outline) learn(a *analysis.Analyzer, c *candidate) {
-	for _, f := range c.facts {
+	for _, f := range c.found.Facts {
 		o.facts = append(o.facts, digestOf(a, f.Text, ""))
 	}
 }

@@ -16,10 +16,7 @@ import (
 // cutText is the passages of a text, as "from-to label".
 func cutText(t testing.TB, text string) []string {
 	t.Helper()
-	a, err := analyzers.Lend()
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := analyzers.Lend()
 	defer analyzers.Give(a)
 	var out []string
 	for _, p := range outlineOf(a, text, nil).passages {
@@ -64,10 +61,7 @@ func TestPassages(t *testing.T) {
 // Whatever a chunk holds, its passages are in order and none overlaps another. Each ends on a
 // later line than the one before it, and begins on a later line.
 func TestPassagesTile(t *testing.T) {
-	a, err := analyzers.Lend()
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := analyzers.Lend()
 	line := rapid.OneOf(
 		rapid.SampledFrom([]string{"", "# H", "## H", "- Ann: yes", "* item", "text", "```", "| a | b |", "---", "> quote", "    code", "<!-- mk:x -->", "名前：はい", "\t",
 			"ends. Begins", "ends! (Begins", "句子。句子", strings.Repeat("long ", 80) + "end. Next"}),
@@ -97,7 +91,7 @@ func dialogue(lines ...string) *fakeIndex {
 }
 
 func askPassages(ix *fakeIndex, text string, o Options) []Hit {
-	a, _ := analyzers.Lend()
+	a := analyzers.Lend()
 	ix.hits.Terms = a.Query(text, nil)
 	o.HalfLife = -1
 	return ask(ix, o, Query{Text: text, Passages: true}).Hits

@@ -71,13 +71,13 @@ const placeShare = .6
 
 // pick chooses the best candidates, in order. If the query wants lines, pick returns that many
 // candidates. Otherwise it returns the candidates that make up the wanted places.
-func (s *search) pick(cs []*candidate, lambda float64) []*candidate {
-	near := cs[:min(len(cs), s.pool())]
-	if s.q.Lines {
-		return diversify(near, lambda, s.q.Limit, s.terms)
+func (q *question) pick(cs []*candidate, lambda float64) []*candidate {
+	near := cs[:min(len(cs), q.pool())]
+	if q.Lines {
+		return diversify(near, lambda, q.Limit, q.wordSet)
 	}
-	far := cs[len(near):min(len(cs), max(len(near), placeDepth*s.q.Limit))]
-	return slices.Concat(diversify(near, lambda, len(near), s.terms), far)
+	far := cs[len(near):min(len(cs), max(len(near), placeDepth*q.Limit))]
+	return slices.Concat(diversify(near, lambda, len(near), q.wordSet), far)
 }
 
 // spot is a place to which hits are added.
@@ -146,7 +146,7 @@ func spanLine(id string) int {
 // hit whose lines are shown already. Outside of conversations it also skips passages without any
 // word of the question. Such passages are only found by their surroundings.
 func (s *spot) add(h *Hit, must bool) {
-	if !must && h.passage && !h.talk && h.ByFact == "" && !h.holds() {
+	if !must && h.place != nil && !h.talk() && h.ByFact == "" && !h.holds() {
 		return
 	}
 	if !must && (s.room <= 0 || h.Score < placeShare*s.hit.Score) || s.shows(h) {
@@ -164,8 +164,7 @@ func (s *spot) add(h *Hit, must bool) {
 // holds reports whether a passage has a word of the question.
 func (h *Hit) holds() bool {
 	return slices.ContainsFunc(h.terms, func(t uint32) bool {
-		_, ok := slices.BinarySearch(h.words, t)
-		return ok
+		return h.place != nil && h.place.body.count(t) > 0
 	})
 }
 
@@ -206,17 +205,21 @@ func (s *spot) explain(h *Hit) {
 	if l := h.lead(); l.end > 0 {
 		s.aside(h, h.between(int(l.begin), int(l.end), true))
 	}
-	if !h.passage || !h.announces() && !h.property {
+	if h.place == nil {
 		return
 	}
-	after := h.EndLine + 1 - h.first
-	if h.property { // the note begins after its front matter
-		after = max(after, markdownstore.Parse("", h.whole).BodyLine-1)
+	property, first := h.place.property != "", h.first()
+	if !h.announces() && !property {
+		return
+	}
+	after := h.EndLine + 1 - first
+	if property { // the note begins after its front matter
+		after = max(after, markdownstore.Parse("", h.whole()).BodyLine-1)
 	}
 	var block []line
-	lines := linesFrom(h.whole, h.first)
+	lines := linesFrom(h.whole(), first)
 	for _, l := range lines[min(after, len(lines)):] {
-		if len(block) == 0 && (l.text == "" || h.property && strings.HasPrefix(l.text, "#")) {
+		if len(block) == 0 && (l.text == "" || property && strings.HasPrefix(l.text, "#")) {
 			continue
 		}
 		if l.text == "" || strings.HasPrefix(l.text, "#") || strings.Trim(l.text, "-*_ ") == "" {

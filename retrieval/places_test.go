@@ -14,7 +14,7 @@ import (
 
 // askPlaces asks for places.
 func askPlaces(ix *fakeIndex, text string, limit int) []Hit {
-	a, _ := analyzers.Lend()
+	a := analyzers.Lend()
 	defer analyzers.Give(a)
 	ix.hits.Terms = a.Query(text, nil)
 	return New(ix, &Options{HalfLife: -1, Lambda: 1}).Search(context.Background(), Query{Text: text, Passages: true, Limit: limit, Now: now}).Hits
@@ -83,10 +83,7 @@ func TestPlacesOfSpans(t *testing.T) {
 	for _, lines := range []string{"L101-L120", "L21-L40", "L1-L20"} {
 		spans = append(spans, Span{ID: "ev-1@" + lines, Label: "bash", Text: "the ferry of " + lines})
 	}
-	s, err := NewSpans(append(spans, Span{ID: "ev-2", Label: "bash", Text: "a ferry"})...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := spansOf(t, append(spans, Span{ID: "ev-2", Label: "bash", Text: "a ferry"})...)
 	got := New(nil, nil).Search(t.Context(), Query{Text: "ferry", Spans: s, Now: now}).Hits
 	if len(got) != 2 {
 		t.Fatalf("%d places, want 2: %+v", len(got), got)
@@ -117,7 +114,7 @@ func TestPlacesKeepRanks(t *testing.T) {
 			text := strings.Repeat("word ", rapid.IntRange(1, 60).Draw(t, "size"))
 			path := rapid.SampledFrom([]string{"a.md", "b.md", "c.md"}).Draw(t, "file")
 			hits = append(hits, Hit{Kind: Memory, ID: fmt.Sprint(i), Path: path, StartLine: from, EndLine: from, Text: text, Citation: cite(path, from, from),
-				Trail: rapid.SliceOfN(rapid.SampledFrom([]string{"x", "y"}), 0, 3).Draw(t, "trail"), Score: 1 / float64(i+1), passage: true, whole: text, first: from})
+				Trail: rapid.SliceOfN(rapid.SampledFrom([]string{"x", "y"}), 0, 3).Draw(t, "trail"), Score: 1 / float64(i+1), place: &place{passage: &passage{}, session: &session{}, chunk: &candidate{hit: Hit{Text: text, StartLine: from}}}})
 		}
 		got := places(append([]Hit(nil), hits...), limit)
 		if len(got) > limit {

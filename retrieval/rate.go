@@ -36,12 +36,12 @@ func (r *refiner) weigh() {
 			n *= max(float64(r.hits.Holders[j])/float64(in), 1)
 		}
 		if holders[j] = n; !r.added(j) {
-			holdersOf[r.words[j]] += n
+			holdersOf[r.wordOf[j]] += n
 		}
 	}
 	for j, n := range holders {
 		if n > 0 {
-			r.idf[j] = idf(total, max(n, holdersOf[r.words[j]]))
+			r.idf[j] = idf(total, max(n, holdersOf[r.wordOf[j]]))
 		}
 	}
 	r.lower()
@@ -70,7 +70,7 @@ func (r *refiner) lower() {
 
 // total returns the approximate number of passages in the index.
 func (r *refiner) total() float64 {
-	return float64(len(r.places)) * max(float64(r.hits.Chunks)/float64(r.chunks), 1)
+	return float64(len(r.places)) * max(float64(r.hits.Chunks)/float64(len(r.chunks)), 1)
 }
 
 // idf returns the weight of a word that n of total passages hold. The weight is never below 0.
@@ -142,7 +142,7 @@ func (r *refiner) rateSessions() {
 // The more of the question's words the best passage holds, the smaller the factor is, down to
 // [Signals.Apart]. A word counts once, even if it has terms in several languages.
 func (r *refiner) lent() float64 {
-	words := r.words
+	words := r.wordOf
 	weight := make([]float64, 1+slices.Max(words))
 	for j, w := range words {
 		weight[w] = max(weight[w], r.idf[j])
@@ -193,7 +193,7 @@ func (r *refiner) chunkShare(p *place) float64 {
 		return r.sig.Chunk
 	}
 	switch {
-	case p.chunk.whole:
+	case p.chunk.found.Whole:
 		return noteChunk
 	case p.chunk.hit.Seq == 0:
 		return firstChunk
@@ -234,7 +234,7 @@ func (r *refiner) combine() {
 			if p.score *= 1 - r.sig.Question*p.asks; p.onlyAsks() {
 				p.score *= onlyQuestion
 			}
-			if p.repeats = p.asks > 0 && p.body.within(digestOf(r.a, r.q.Text, p.body.lang)); p.repeats {
+			if p.repeats = p.asks > 0 && p.body.within(digestOf(r.a, r.Text, p.body.lang)); p.repeats {
 				p.score *= repeatLeft
 			}
 		}
@@ -264,7 +264,7 @@ const repeatLeft = .2
 // raw returns the score by words before it was brought into 0 to 1.
 func (c *candidate) raw() float64 {
 	k, half := c.hit.Parts.Keyword, float64(halfScore)
-	if c.hit.passage {
+	if c.hit.place != nil {
 		half = halfPassage
 	}
 	return half * k / max(1-k, 1e-9)
@@ -323,7 +323,7 @@ const (
 // of logs answer such questions, and the time before an entry is no answer.
 func (r *refiner) raiseTimes() {
 	words := timeWords()
-	notes := !asksDone().MatchString(r.q.Text)
+	notes := !asksDone().MatchString(r.Text)
 	for _, p := range r.best(toldAmong) {
 		if p.session.talk && slices.ContainsFunc(p.body.set, func(t uint32) bool { return words[t] }) {
 			p.score *= r.sig.Told
@@ -335,7 +335,7 @@ func (r *refiner) raiseTimes() {
 
 // stale reports whether a passage says itself that it holds for a day long ago.
 func (r *refiner) stale(p *place) bool {
-	return OutOfDate(p.text(), r.q.Now) != ""
+	return OutOfDate(p.text(), r.Now) != ""
 }
 
 // ownText returns the passage's lines without headings.

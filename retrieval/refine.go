@@ -45,6 +45,8 @@ type place struct {
 	// holds, if these are several and at least half of them.
 	// Turns of conversations don't count, because a turn with all words mostly asks the question.
 	complete bool
+	// every reports whether the passage alone holds every word of the question, if only one.
+	every bool
 	// learnt are the terms that the passage's facts hold and its lines don't.
 	learnt uint64
 	// named reports whether the question names the speaker. dated reports whether the passage
@@ -71,12 +73,11 @@ type session struct {
 
 // refiner finds the passages of candidate chunks and scores them.
 type refiner struct {
-	*search
-	sig   Signals
-	terms []uint32
-	hits  *index.Hits
-	// chunks is the number of chunks that are divided into passages.
-	chunks   int
+	*question
+	*gathered
+	sig Signals
+	// exact is that of the question, without the marks that are usual words in the candidates.
+	exact    asTyped
 	places   []*place
 	sessions []*session
 	// asked is the number of words of the question. groups is the number of these words that at
@@ -84,8 +85,6 @@ type refiner struct {
 	asked, groups int
 	// items reports whether the passages are short in the mean.
 	items bool
-	// words holds, for each term, the word of the question to which the term belongs.
-	words []int
 	// idf is each term's inverse document frequency.
 	idf []float64
 	// names are the terms that labels hold.
@@ -97,16 +96,13 @@ type refiner struct {
 }
 
 // refine makes candidates of the passages in chunks that hold any of the words. A chunk that was
-// found only by its vector stays whole.
-func (s *search) refine(cs []*candidate, hits *index.Hits) []*candidate {
-	terms := hits.Terms[:min(len(hits.Terms), maxTerms)]
-	r := &refiner{search: s, sig: s.opts.Signals, terms: hashTerms(terms), hits: hits}
-	if len(r.terms) == 0 || len(hits.Keyword) == 0 {
-		return cs
+// found only by its vector stays whole. exact are the verbatim parts of the question that count.
+func (q *question) refine(g *gathered) (cs []*candidate, exact asTyped) {
+	if len(g.terms) == 0 || len(g.hits.Keyword) == 0 {
+		return g.chunks, q.exact
 	}
-	r.words = r.wordsIn(hits.Terms[:len(r.terms)])
-	r.chunks = len(cs)
-	r.layOut(cs)
+	r := &refiner{question: q, gathered: g, sig: q.opts.Signals, exact: q.exact}
+	r.layOut()
 	r.weigh()
 	r.rateOwn()
 	r.rateSessions()
@@ -115,17 +111,17 @@ func (s *search) refine(cs []*candidate, hits *index.Hits) []*candidate {
 	r.holders()
 	r.bury()
 	r.order()
-	return r.candidates(cs)
+	return r.candidates(), r.exact
 }
 
 // layOut puts the passages of all chunks in the order of their files, each once.
-func (r *refiner) layOut(cs []*candidate) {
+func (r *refiner) layOut() {
 	r.names = make([]bool, len(r.terms))
 	fileOf := map[string]int{}
 	var files [][]*place
 	var there []int
-	outlines := r.outlines.of(r.a, cs)
-	for i, c := range cs {
+	outlines := r.outlines.of(r.a, r.chunks)
+	for i, c := range r.chunks {
 		o := outlines[i]
 		f, ok := fileOf[c.hit.Path]
 		if !ok {
@@ -222,7 +218,7 @@ func (r *refiner) count(p *place, there []int, about uint64) {
 func (r *refiner) learn(p *place, facts []*digest) {
 	most := 0
 	for i, words := range facts {
-		f := &p.chunk.facts[i]
+		f := &p.chunk.found.Facts[i]
 		if f.StartLine > p.to || f.EndLine < p.from {
 			continue
 		}
@@ -273,10 +269,10 @@ func (r *refiner) file(ps []*place) {
 func head(trail []string) []string { return trail[:min(2, len(trail))] }
 
 // candidates returns the best passages.
-func (r *refiner) candidates(chunks []*candidate) []*candidate {
+func (r *refiner) candidates() []*candidate {
 	most := 4 * r.pool()
-	if !r.q.Lines {
-		most = max(most, placeDepth*r.q.Limit)
+	if !r.Lines {
+		most = max(most, placeDepth*r.Limit)
 	}
 	top := r.best(most)
 	if r.overrule(top[:min(len(top), claimsAmong)]) {
@@ -288,7 +284,6 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 	if r.intent.several && r.sig.Spread > 0 {
 		r.spread(top)
 	}
-	w := r.weights().among(*r.hits)
 	held := map[*candidate]bool{}
 	out := make([]*candidate, 0, len(top))
 	made := make([]candidate, len(top))
@@ -298,8 +293,7 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 			p.by = cite(p.chunk.hit.Path, p.from, p.to)
 		}
 		c := &made[i]
-		p.candidate(c, w)
-		c.every = p.words > 0 && p.words == r.asked
+		p.candidate(c, r.weights)
 		switch {
 		case p.words == r.groups:
 			c.holds = all
@@ -308,7 +302,7 @@ func (r *refiner) candidates(chunks []*candidate) []*candidate {
 		}
 		out = append(out, c)
 	}
-	for _, c := range chunks {
+	for _, c := range r.chunks {
 		if c.hit.Parts.VectorRank > 0 && !held[c] {
 			out = append(out, c)
 		}
@@ -321,9 +315,9 @@ const halfPassage = 60
 
 // candidate makes c the candidate of the passage.
 func (p *place) candidate(c *candidate, w weights) {
-	c.hit, c.from, c.over, c.digest = p.chunk.hit, p.chunk.from, p.chunk.over, &p.body
+	c.hit, c.from, c.found, c.digest = p.chunk.hit, p.chunk.from, p.chunk.found, &p.body
 	h := &c.hit
-	h.passage, h.part, h.piece, h.whole, h.first, h.words = true, p.passage, &p.passage.read, h.Text, h.StartLine, p.body.set
+	h.place, h.piece = p, &p.passage.read
 	h.StartLine, h.EndLine, h.Trail = p.from, p.to, p.trail
 	h.ID += ":" + strconv.Itoa(1+p.passage.from)
 	h.Text = p.text()
@@ -331,13 +325,12 @@ func (p *place) candidate(c *candidate, w weights) {
 	if p.fact != nil {
 		h.ByFact = p.fact.Citation
 	}
-	c.exact, c.complete, c.talk, c.held, c.called = p.exact, p.complete, p.session.talk, p.held, p.called
-	h.talk, h.property = c.talk, p.property != ""
+	c.exact, c.held = p.exact, p.held
 	for j, n := range p.tf {
 		if n > 0 {
 			c.held |= 1 << j
 		}
 	}
 	h.Parts.Keyword = p.score / (p.score + halfPassage)
-	h.Parts.Merged = w.vector*h.Parts.Vector + w.keyword*h.Parts.Keyword
+	h.Parts.Merged = w.of(&h.Parts)
 }

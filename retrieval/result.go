@@ -198,22 +198,15 @@ type Hit struct {
 
 	// terms are the terms of the question. Pack uses them to cut a hit that does not fit.
 	terms []uint32
-	// passage reports whether the hit is a passage of a chunk. part is that passage. whole is the
-	// text of the chunk, which begins at line first. words are the hashes of the passage's own
-	// words.
-	passage bool
-	part    *passage
+	// place is the passage of a chunk that the hit is, nil for any other hit.
+	place *place
 	// piece is the kept analysis of Text, or nil.
 	piece *read
-	// property reports whether the passage is a property of the front matter.
-	property bool
-	// talk reports whether the hit is a turn of a conversation. Such a turn may answer without
-	// words of the question.
-	talk  bool
-	whole string
-	first int
-	words []uint32
 }
+
+// talk reports whether the hit is a turn of a conversation. Such a turn may answer without words of
+// the question.
+func (h *Hit) talk() bool { return h.place != nil && h.place.session.talk }
 
 // Parts are the parts of a hit's score.
 type Parts struct {

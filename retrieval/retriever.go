@@ -2,7 +2,6 @@ package retrieval
 
 import (
 	"context"
-	"time"
 
 	"github.com/memkernel/memkernel/index"
 )
@@ -38,23 +37,4 @@ func New(ix Index, opts *Options) *Retriever {
 	}
 	r.opts.setDefaults()
 	return r
-}
-
-// Search answers a question. It always returns a Result. If the context ended, the Result's Err
-// reports that.
-func (r *Retriever) Search(ctx context.Context, q Query) Result {
-	a, err := analyzers.Lend()
-	if err != nil {
-		return Result{Hits: []Hit{}, Reason: BackendError, Mode: NoSearch, Detail: "questions can't be analysed: " + err.Error(), Err: err}
-	}
-	defer analyzers.Give(a)
-	if q.Limit <= 0 {
-		q.Limit = DefaultLimit
-	}
-	if q.Now.IsZero() {
-		q.Now = time.Now()
-	}
-	s := &search{Retriever: r, q: q, a: a, result: Result{Hits: []Hit{}, Reason: OK}}
-	s.run(ctx)
-	return s.result
 }

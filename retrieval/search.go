@@ -11,42 +11,22 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// search is one question on its way through the four stages: what the question means, the chunks and
-// spans that may answer it, their ranking, and what is shown of the best.
-type search struct {
-	*Retriever
-	meaning
-	q      Query
-	a      *analysis.Analyzer
-	result Result
-	// words and vectors report which searches answered.
-	words, vectors bool
-	// outdated is Outdated as the index returned it.
-	outdated bool
-	// ranked reports whether the order of the index's hits is kept. No hit then ages or moves
-	// back.
-	ranked bool
-	// ended reports whether files that no longer hold were left out.
-	ended bool
-	// rejected is the best score below MinScore.
-	rejected float64
-	// asked are the words for which the index was searched.
-	asked []string
-	// holders are the numbers of chunks that hold each word of asked.
-	holders []int64
-	// also are the words of asked that the question does not hold.
-	also []index.Also
-	// chunks is the number of all chunks.
-	chunks  int64
-	wordsOf *termWords
-	// calibrated reports whether the hits' scores are chances.
-	calibrated bool
-	// vectorShare is the weight of the vectors as a share of the maximum.
-	vectorShare float64
+// Search answers a question in four stages, each a function from values to a value: what the question
+// means, the chunks and spans that may answer it, their ranking, and what is shown of the best. It
+// always returns a Result. If the context ended, the Result's Err reports that.
+func (r *Retriever) Search(ctx context.Context, query Query) Result {
+	a := analyzers.Lend()
+	defer analyzers.Give(a)
+	q := r.understand(a, query)
+	g := q.gather(ctx)
+	return q.answer(g, q.rank(g))
 }
 
-// meaning is what the text of a question says other than by its words.
-type meaning struct {
+// question is a query with what its text says other than by its words.
+type question struct {
+	*Retriever
+	Query
+	a *analysis.Analyzer
 	// exact holds the parts of the question that a text can contain verbatim. It is empty for a
 	// search without passages or words.
 	exact asTyped
@@ -57,74 +37,315 @@ type meaning struct {
 }
 
 // understand is the first stage.
-func understand(q *Query, verbatim bool) meaning {
-	m := meaning{when: whenOf(q.Text, q.Now), intent: intentOf(q.Text)}
-	if verbatim {
-		m.exact = exactOf(q.Text)
+func (r *Retriever) understand(a *analysis.Analyzer, query Query) *question {
+	q := &question{Retriever: r, Query: query, a: a}
+	if q.Limit <= 0 {
+		q.Limit = DefaultLimit
 	}
-	return m
+	if q.Now.IsZero() {
+		q.Now = time.Now()
+	}
+	q.when, q.intent = whenOf(q.Text, q.Now), intentOf(q.Text)
+	if q.Passages && q.opts.KeywordWeight > 0 {
+		q.exact = exactOf(q.Text)
+	}
+	return q
 }
 
-func (s *search) run(ctx context.Context) {
-	s.meaning = understand(&s.q, s.q.Passages && s.opts.KeywordWeight > 0)
-	chunks, hits, spans := s.gather(ctx)
-	s.show(s.rank(chunks, &hits, spans))
-	s.conclude()
+// pool returns how many candidates are looked at.
+func (q *question) pool() int { return max(q.opts.Pool, q.Limit) }
+
+// gathered are the chunks and spans that may answer.
+type gathered struct {
+	// hits are those of the index. Their Terms are the question's own words if the index was not
+	// searched.
+	hits          index.Hits
+	chunks, spans []*candidate
+	// terms are the hashes of the searched words, and wordOf the words of the question to which they
+	// belong.
+	terms  []uint32
+	wordOf []int
+	// words and vectors report which searches answered.
+	words, vectors bool
+	// vectorShare is the weight of the vectors as a share of the maximum. weights mixes the scores of
+	// both searches.
+	vectorShare float64
+	weights     weights
+	// said is the result as far as the searches determine it.
+	said Result
 }
 
-// gather is the second stage. It returns the chunks that may answer, the hits of the index that they
-// were made of, and the spans that may answer.
-func (s *search) gather(ctx context.Context) (chunks []*candidate, hits index.Hits, spans []*candidate) {
-	if s.may() {
-		hits = s.memory(ctx)
-		chunks = union(hits, s.weights(), s.q.Age)
-		s.ranked = hits.Ranked
+// gather is the second stage.
+func (q *question) gather(ctx context.Context) *gathered {
+	g := &gathered{said: Result{Reason: OK}}
+	switch {
+	case q.Denied != "":
+		g.said.report(Denied, "memory may not be searched: "+q.Denied, nil)
+	case q.ix == nil && q.Spans == nil:
+		g.said.report(Disabled, "there is no index", nil)
+	case q.ix == nil:
+	case len(q.a.Query(q.Text, nil)) == 0:
+		g.said.report(NoMatch, "the question holds no word", nil)
+	default:
+		g.search(ctx, q)
 	}
-	spans = s.session()
-	if s.asked == nil {
-		s.asked = s.a.Query(s.q.Text, nil)
+	if len(g.hits.Terms) == 0 {
+		g.hits.Terms = q.a.Query(q.Text, nil)
 	}
-	return chunks, hits, spans
+	g.terms = hashTerms(g.hits.Terms)
+	g.wordOf = q.wordsOf(g.hits.Terms[:len(g.terms)], g.hits.Also)
+	g.weights = weights{q.opts.VectorWeight * g.vectorShare, q.opts.KeywordWeight}.among(&g.hits)
+	g.union(q.Age)
+	if q.Spans != nil && (q.opts.KeywordWeight > 0 || !g.vectors) {
+		g.words, g.spans = true, q.searchSpans()
+	}
+	return g
 }
 
-// rank is the third stage. It returns the candidates to show, the best first.
-func (s *search) rank(chunks []*candidate, hits *index.Hits, spans []*candidate) []*candidate {
-	cs := chunks
-	if s.q.Passages && !s.ranked {
-		cs = s.refine(cs, hits)
+// report sets the reason, and adds to detail and error.
+func (r *Result) report(reason Reason, detail string, err error) {
+	r.Reason, r.Err = reason, errors.Join(r.Err, err)
+	if r.Detail != "" {
+		detail = r.Detail + "; " + detail
 	}
-	cs = append(cs, spans...)
-	if !s.ranked {
-		s.standing(cs)
+	r.Detail = detail
+}
+
+// search searches the index. What failed is in said.
+func (g *gathered) search(ctx context.Context, q *question) {
+	ask := index.Query{Text: q.Text, K: q.pool(), Want: q.Want, Days: q.when.words(q.Now)}
+	if q.Passages {
+		ask.K, ask.KMany, ask.Holders = leastChunks, max(mostChunks, q.opts.Pool), true
 	}
-	cs = s.rate(cs)
-	lambda := s.opts.Lambda
-	if s.ranked || len(cs) > 0 && (cs[0].exact > 0 || cs[0].hit.passage && !cs[0].talk) {
+	if q.opts.Embedder != nil && q.opts.VectorWeight > 0 {
+		ask.Model, ask.Vector = q.embed(ctx, &g.said)
+	}
+	if q.opts.KeywordWeight == 0 && ask.Vector != nil {
+		ask.Text, ask.Days = "", nil
+	}
+	hits, err := q.ix.Search(ctx, ask)
+	switch {
+	case errors.Is(err, index.ErrMissing):
+		g.said.report(Disabled, "there is no index yet", err)
+		return
+	case err != nil: // which holds the remedy, for users who can apply it
+		g.said.report(BackendError, "the index can't be searched: "+index.Plain(err), err)
+		return
+	}
+	if q.Passages && ask.Text != "" {
+		q.deepen(ctx, ask, &hits)
+	}
+	g.words = ask.Text != "" && hits.KeywordErr == nil
+	g.vectors = ask.Vector != nil && hits.VectorErr == nil
+	for _, also := range hits.Also {
+		if len(also.Asked) > 0 {
+			g.said.Also = append(g.said.Also, Also{also.Typed, also.Asked})
+		}
+	}
+	if hits.Note != "" {
+		g.said.Note = hits.Note
+		g.said.report(OK, hits.Note, nil)
+	}
+	if err := hits.VectorErr; err != nil {
+		g.said.report(OK, "searched by words alone: "+index.Plain(err), err)
+	}
+	if err := hits.KeywordErr; err != nil {
+		g.said.report(OK, "searched by vectors alone: "+index.Plain(err), err)
+	}
+	g.hits = hits
+	g.rely()
+}
+
+// embed returns the question's vector, or nil if the Embedder fails or takes too long.
+func (q *question) embed(ctx context.Context, said *Result) (string, []float32) {
+	ctx, cancel := context.WithTimeout(ctx, q.opts.EmbedTimeout)
+	defer cancel()
+	v, err := q.opts.Embedder.EmbedQuery(ctx, q.Text)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		said.report(OK, fmt.Sprintf("searched by words alone: the embedder took more than %v", q.opts.EmbedTimeout), err)
+	case err != nil:
+		said.report(OK, "searched by words alone: the embedder failed: "+err.Error(), err)
+	case len(v) == 0:
+		said.report(OK, "searched by words alone: the embedder returned no vector", nil)
+	default:
+		return q.opts.Embedder.Model(), v
+	}
+	return "", nil
+}
+
+// Vectors count by their measured reliance on this index: below leastReliance they count for
+// nothing, from fullReliance on they have the full Options.VectorWeight. If the reliance was not
+// measured, they count in full.
+const (
+	leastReliance = .8
+	fullReliance  = .95
+)
+
+// rely weighs the vectors' hits. It leaves out unreliable ones, so that words find the same as
+// they would alone. The scores of the others are counted from the least near of them on, since a
+// model gives some score to any two texts.
+func (g *gathered) rely() {
+	near := g.hits.Vector
+	if len(near) == 0 || g.hits.Ranked {
+		return
+	}
+	g.vectorShare = 1
+	if !g.words || len(g.hits.Keyword) == 0 || g.hits.Reliance == nil {
+		return
+	}
+	g.vectorShare = min(max((*g.hits.Reliance-leastReliance)/(fullReliance-leastReliance), 0), 1)
+	if g.vectorShare == 0 {
+		g.hits.Vector, g.vectors = nil, false
+		g.said.report(OK, "searched by words alone: the vectors don't find the index's own passages", nil)
+		return
+	}
+	far := near[len(near)-1].Score
+	for i := range near {
+		near[i].Score = max(near[i].Score-far, 0) / max(1-far, 1e-9)
+	}
+}
+
+// searchSpans searches the spans. They have no vectors, so words have all the weight.
+func (q *question) searchSpans() (out []*candidate) {
+	most := q.pool()
+	if q.MostSpans > 0 {
+		most = min(most, q.MostSpans)
+	}
+	hits, terms := q.Spans.search(q.a, q.Text, most, q.WantSpan)
+	for i, f := range q.deepenSpans(hits, most) {
+		c := &candidate{hit: f.hit(i + 1), from: f.Time, digest: f.digest}
+		c.hit.Parts.Merged, c.hit.terms = c.hit.Parts.Keyword, terms
+		out = append(out, c)
+	}
+	return out
+}
+
+// ranking is the order of the candidates.
+type ranking struct {
+	// best are the candidates to show, the best first.
+	best    []*candidate
+	grounds Grounds
+	weak    bool
+	// ended reports whether files that no longer hold were left out.
+	ended bool
+	// rejected is the best score, if it is below the least score of a hit.
+	rejected float64
+}
+
+// rank is the third stage. The order of an index that ranks by itself is kept: no hit ages or moves
+// back.
+func (q *question) rank(g *gathered) (out ranking) {
+	cs, exact := g.chunks, q.exact
+	if q.Passages && !g.hits.Ranked {
+		cs, exact = q.refine(g)
+	}
+	cs = append(cs, g.spans...)
+	if !g.hits.Ranked {
+		standing(cs, &exact)
+	}
+	if q.Prompt && !q.past() {
+		all := len(cs)
+		cs = slices.DeleteFunc(cs, func(c *candidate) bool { return overBy(c.over(), c.hit.Citation) != "" })
+		out.ended = len(cs) < all
+	}
+	aging := q.decay()
+	for _, c := range cs {
+		if g.hits.Ranked {
+			c.from = time.Time{}
+		} else if c.hit.place == nil && c.hit.Kind == Memory && !q.past() {
+			c.hit.Parts.Merged *= finishedFactor(c.hit.Path, c.over())
+		}
+		c.score(aging, q.Now)
+	}
+	order(cs)
+	q.protect(g, cs)
+	if len(cs) > 0 { // a search keeps the passages that hold every word that was asked for
+		least := q.MinShare * cs[0].hit.Score
+		cs = slices.DeleteFunc(cs, func(c *candidate) bool {
+			return c.hit.Score <= 0 || c.hit.Score < least && (q.Prompt || !c.every())
+		})
+	}
+	lambda := q.opts.Lambda
+	if g.hits.Ranked || len(cs) > 0 && (cs[0].exact > 0 || cs[0].hit.place != nil && !cs[0].hit.talk()) {
 		lambda = 1
 	}
-	picked := behindHolders(s.pick(cs, lambda))
-	s.calibrate(picked)
-	return s.sufficient(picked)
+	out.best = behindHolders(q.pick(cs, lambda))
+	if len(out.best) == 0 {
+		return out
+	}
+	best := slices.MaxFunc(out.best, byScore).hit.Score
+	if q.Passages && !g.hits.Ranked && len(g.terms) > 0 {
+		// The best hit gets the chance as its score, and the others get scores in proportion.
+		out.grounds = q.grounds(g, out.best)
+		sure := out.grounds.chance()
+		for _, c := range out.best {
+			c.hit.Score *= sure / best
+		}
+		best = slices.MaxFunc(out.best, byScore).hit.Score
+		out.weak = best < DefaultMinBest
+	}
+	least := q.MinScore
+	if best < q.MinBest {
+		least = max(least, q.MinBest)
+	}
+	if best < least {
+		out.rejected = best
+	}
+	out.best = slices.DeleteFunc(out.best, func(c *candidate) bool { return c.hit.Score < least })
+	return out
 }
 
-// show is the fourth stage. It makes the hits of the result.
-func (s *search) show(picked []*candidate) {
-	s.result.Hits = slices.Grow(s.result.Hits, len(picked))
-	for _, c := range picked {
-		if s.q.Lines {
+// digest analyses a candidate's text once.
+func (q *question) digest(c *candidate) *digest {
+	if c.digest == nil {
+		c.digest = q.outlines.digest(q.a, c.found.Hash, c.hit.Text)
+	}
+	return c.digest
+}
+
+func (q *question) wordSet(c *candidate) []uint32 { return q.digest(c).set }
+
+// answer is the fourth stage. It shows the best candidates.
+func (q *question) answer(g *gathered, r ranking) Result {
+	out := g.said
+	out.Grounds, out.Weak, out.Hits = r.grounds, r.weak, make([]Hit, 0, len(r.best))
+	for _, c := range r.best {
+		if q.Lines {
 			c.hit.Dates = datesOf(&c.hit)
 		}
-		if s.q.Lines && !s.q.NoSnippets {
+		if q.Lines && !q.NoSnippets {
 			c.hit.show()
 		}
-		s.result.Hits = append(s.result.Hits, c.hit)
+		out.Hits = append(out.Hits, c.hit)
 	}
-	if !s.past() {
-		behindNewer(s.result.Hits[:min(len(s.result.Hits), s.q.Limit)])
+	if !q.past() {
+		behindNewer(out.Hits[:min(len(out.Hits), q.Limit)])
 	}
-	if !s.q.Lines {
-		s.result.Hits = places(s.result.Hits, s.q.Limit)
+	if !q.Lines {
+		out.Hits = places(out.Hits, q.Limit)
 	}
+	switch {
+	case g.words && g.vectors:
+		out.Mode = Hybrid
+	case g.vectors:
+		out.Mode = Vector
+	case g.words:
+		out.Mode = Keyword
+	default:
+		out.Mode = NoSearch
+	}
+	if out.Reason == OK && len(out.Hits) == 0 {
+		out.report(NoMatch, q.nothing(g, &r), nil)
+	}
+	if (out.Reason == OK || out.Reason == NoMatch && q.ix != nil) && (q.Stale || g.hits.Outdated) {
+		by := ""
+		if q.StaleBy != "" {
+			by = " (" + q.StaleBy + ")"
+		}
+		out.report(StaleIndex, "the index is behind the files"+by, nil)
+	}
+	return out
 }
 
 // behindNewer moves a superseded hit after its replacement, if both are among the hits.
@@ -148,237 +369,18 @@ func (h *Hit) covers(citation string) bool {
 	return ok && h.Path == path && h.StartLine <= line && line <= h.EndLine
 }
 
-// pool returns how many candidates are looked at.
-func (s *search) pool() int { return max(s.opts.Pool, s.q.Limit) }
-
-// may reports whether the index should be searched. If not, the result holds the reason.
-func (s *search) may() bool {
-	switch {
-	case s.q.Denied != "":
-		s.report(Denied, "memory may not be searched: "+s.q.Denied, nil)
-	case s.ix == nil && s.q.Spans == nil:
-		s.report(Disabled, "there is no index", nil)
-	case s.ix != nil && len(s.a.Query(s.q.Text, nil)) == 0:
-		s.report(NoMatch, "the question holds no word", nil)
-	default:
-		return s.ix != nil
-	}
-	return false
-}
-
-// report sets the reason, and adds to detail and error.
-func (s *search) report(reason Reason, detail string, err error) {
-	r := &s.result
-	r.Reason, r.Err = reason, errors.Join(r.Err, err)
-	if r.Detail != "" {
-		detail = r.Detail + "; " + detail
-	}
-	r.Detail = detail
-}
-
-// memory searches the index. Failures are in the result.
-func (s *search) memory(ctx context.Context) index.Hits {
-	q := index.Query{Text: s.q.Text, K: s.pool(), Want: s.q.Want}
-	if s.q.Passages {
-		q.K, q.KMany, q.Holders = leastChunks, max(mostChunks, s.opts.Pool), true
-	}
-	if s.opts.Embedder != nil && s.opts.VectorWeight > 0 {
-		q.Model, q.Vector = s.embed(ctx)
-	}
-	q.Days = s.when.words(s.q.Now)
-	if s.opts.KeywordWeight == 0 && q.Vector != nil {
-		q.Text, q.Days = "", nil
-	}
-	hits, err := s.ix.Search(ctx, q)
-	if err != nil {
-		s.broken(err)
-		return index.Hits{}
-	}
-	if s.q.Passages && q.Text != "" {
-		s.deepen(ctx, q, &hits)
-	}
-	s.words = q.Text != "" && hits.KeywordErr == nil
-	s.vectors = q.Vector != nil && hits.VectorErr == nil
-	s.outdated = hits.Outdated
-	for _, also := range hits.Also {
-		if len(also.Asked) > 0 {
-			s.result.Also = append(s.result.Also, Also{also.Typed, also.Asked})
-		}
-	}
-	if hits.Note != "" {
-		s.result.Note = hits.Note
-		s.report(OK, hits.Note, nil)
-	}
-	s.halved(hits)
-	s.rely(&hits)
-	s.asked, s.holders, s.chunks, s.also = hits.Terms, hits.Holders, hits.Chunks, hits.Also
-	if len(hits.Terms) == 0 {
-		hits.Terms = s.a.Query(s.q.Text, nil)
-	}
-	return hits
-}
-
-// embed returns the question's vector, or nil if the Embedder fails or takes too long.
-func (s *search) embed(ctx context.Context) (string, []float32) {
-	ctx, cancel := context.WithTimeout(ctx, s.opts.EmbedTimeout)
-	defer cancel()
-	v, err := s.opts.Embedder.EmbedQuery(ctx, s.q.Text)
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		s.report(OK, fmt.Sprintf("searched by words alone: the embedder took more than %v", s.opts.EmbedTimeout), err)
-	case err != nil:
-		s.report(OK, "searched by words alone: the embedder failed: "+err.Error(), err)
-	case len(v) == 0:
-		s.report(OK, "searched by words alone: the embedder returned no vector", nil)
-	default:
-		return s.opts.Embedder.Model(), v
-	}
-	return "", nil
-}
-
-// halved records in the result which of the two searches failed.
-func (s *search) halved(hits index.Hits) {
-	if err := hits.VectorErr; err != nil {
-		s.report(OK, "searched by words alone: "+index.Plain(err), err)
-	}
-	if err := hits.KeywordErr; err != nil {
-		s.report(OK, "searched by vectors alone: "+index.Plain(err), err)
-	}
-}
-
-// broken records in the result why the index could not be searched. The error holds the remedy,
-// for users who can apply it.
-func (s *search) broken(err error) {
-	if errors.Is(err, index.ErrMissing) {
-		s.report(Disabled, "there is no index yet", err)
-		return
-	}
-	s.report(BackendError, "the index can't be searched: "+index.Plain(err), err)
-}
-
-// session searches the spans. They have no vectors, so words have all the
-// weight.
-func (s *search) session() []*candidate {
-	if s.q.Spans == nil || s.opts.KeywordWeight == 0 && s.vectors {
-		return nil
-	}
-	s.words = true
-	most := s.pool()
-	if s.q.MostSpans > 0 {
-		most = min(most, s.q.MostSpans)
-	}
-	hits, terms := s.q.Spans.search(s.a, s.q.Text, most, s.q.WantSpan)
-	hits = s.deepenSpans(hits, most)
-	var out []*candidate
-	for i, f := range hits {
-		c := &candidate{hit: f.hit(i + 1), from: f.Time, digest: f.digest}
-		c.hit.Parts.Merged, c.hit.terms = c.hit.Parts.Keyword, terms
-		out = append(out, c)
-	}
-	return out
-}
-
-// rate ages and sorts the candidates, and drops those below MinShare. A search keeps the passages
-// that hold every word that was asked for.
-func (s *search) rate(cs []*candidate) []*candidate {
-	if s.q.Prompt && !s.past() {
-		cs = slices.DeleteFunc(cs, func(c *candidate) bool {
-			over := overBy(c.over, c.hit.Citation) != ""
-			s.ended = s.ended || over
-			return over
-		})
-	}
-	d := s.decay()
-	for _, c := range cs {
-		if s.ranked {
-			c.from = time.Time{}
-		} else if !c.hit.passage && c.hit.Kind == Memory && !s.past() {
-			c.hit.Parts.Merged *= standing(c.hit.Path, c.over)
-		}
-		c.score(d, s.q.Now)
-	}
-	order(cs)
-	s.protect(cs)
-	if len(cs) == 0 {
-		return nil
-	}
-	least := s.q.MinShare * cs[0].hit.Score
-	cs = slices.DeleteFunc(cs, func(c *candidate) bool {
-		return c.hit.Score <= 0 || c.hit.Score < least && (s.q.Prompt || !c.every)
-	})
-	return cs
-}
-
-// sufficient returns the candidates with a score of at least MinScore. It returns no candidates
-// if the best score is below MinBest.
-func (s *search) sufficient(cs []*candidate) []*candidate {
-	if len(cs) == 0 {
-		return nil
-	}
-	best := slices.MaxFunc(cs, byScore).hit.Score
-	s.result.Weak = s.calibrated && best < DefaultMinBest
-	least := s.q.MinScore
-	if best < s.q.MinBest {
-		least = max(least, s.q.MinBest)
-	}
-	if best < least {
-		s.rejected = best
-	}
-	return slices.DeleteFunc(cs, func(c *candidate) bool { return c.hit.Score < least })
-}
-
-// digest analyses a candidate's text once.
-func (s *search) digest(c *candidate) *digest {
-	if c.digest == nil {
-		c.digest = s.outlines.digest(s.a, c.hash, c.hit.Text)
-	}
-	return c.digest
-}
-
-func (s *search) terms(c *candidate) []uint32 { return s.digest(c).set }
-
-// conclude settles mode and reason.
-func (s *search) conclude() {
-	r := &s.result
-	switch {
-	case s.words && s.vectors:
-		r.Mode = Hybrid
-	case s.vectors:
-		r.Mode = Vector
-	case s.words:
-		r.Mode = Keyword
-	default:
-		r.Mode = NoSearch
-	}
-	if r.Reason == OK && len(r.Hits) == 0 {
-		s.report(NoMatch, s.nothing(), nil)
-	}
-	if (r.Reason == OK || r.Reason == NoMatch && s.ix != nil) && (s.q.Stale || s.outdated) {
-		s.report(StaleIndex, s.behind(), nil)
-	}
-}
-
-// behind says in words which changes the index lacks.
-func (s *search) behind() string {
-	by := ""
-	if s.q.StaleBy != "" {
-		by = " (" + s.q.StaleBy + ")"
-	}
-	return "the index is behind the files" + by
-}
-
 // nothing returns why there are no hits.
-func (s *search) nothing() string {
+func (q *question) nothing(g *gathered, r *ranking) string {
 	switch {
-	case s.rejected > 0:
-		return fmt.Sprintf("the best hit scores %.2f, which is below %.2f", s.rejected, max(s.q.MinScore, s.q.MinBest))
-	case s.words && len(s.a.Query(s.q.Text, nil)) == 0:
+	case r.rejected > 0:
+		return fmt.Sprintf("the best hit scores %.2f, which is below %.2f", r.rejected, max(q.MinScore, q.MinBest))
+	case g.words && len(q.a.Query(q.Text, nil)) == 0:
 		return "the question holds no word"
-	case s.words && !s.a.Tells(s.q.Text):
+	case g.words && !q.a.Tells(q.Text):
 		return "the question has only words that nearly every text has: ask with a name or a thing"
-	case s.ended:
+	case r.ended:
 		return "only files that no longer hold have the question's words"
-	case s.words:
+	case g.words:
 		return "nothing holds any of the question's words"
 	}
 	return "nothing is near the question"

@@ -73,10 +73,7 @@ func TestReasons(t *testing.T) {
 	down := errors.New("no route")
 	broken := fakeEmbedder(func(context.Context, string) ([]float32, error) { return nil, down })
 	slow := fakeEmbedder(func(ctx context.Context, _ string) ([]float32, error) { <-ctx.Done(); return nil, ctx.Err() })
-	spans, err := NewSpans(Span{ID: "s", Text: "the staging deploy went well"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	spans := spansOf(t, Span{ID: "s", Text: "the staging deploy went well"})
 	for _, tc := range []struct {
 		name   string
 		ix     Index

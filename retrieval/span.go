@@ -77,17 +77,6 @@ func (b *body) digest(a *analysis.Analyzer, lang string) *digest {
 	return d
 }
 
-// NewSpans makes a set. It returns an error only if no analyser can be made. The content of the
-// spans never causes an error.
-func NewSpans(spans ...Span) (*Spans, error) {
-	a, err := analyzers.Lend()
-	if err != nil {
-		return nil, err
-	}
-	analyzers.Give(a)
-	return (&Spans{}).With(spans...), nil
-}
-
 // With returns the set with more spans in it. A new span replaces a span with the same ID.
 func (s *Spans) With(spans ...Span) *Spans {
 	if s == nil {

@@ -15,11 +15,7 @@ import (
 
 func spansOf(t testing.TB, spans ...Span) *Spans {
 	t.Helper()
-	s, err := NewSpans(spans...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return (*Spans)(nil).With(spans...)
 }
 
 func TestSpansAreFound(t *testing.T) {
@@ -74,10 +70,7 @@ func TestSpansScore(t *testing.T) {
 func TestSpansWithAndWithout(t *testing.T) {
 	words := strings.Fields("alpha beta gamma delta epsilon zeta eta theta")
 	rapid.Check(t, func(t *rapid.T) {
-		s, err := NewSpans()
-		if err != nil {
-			t.Fatal(err)
-		}
+		var s *Spans
 		model := []Span{}
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			before, was := s, answers(s)
@@ -102,7 +95,7 @@ func TestSpansWithAndWithout(t *testing.T) {
 					model = append(model, sp)
 				}
 			}
-			fresh, _ := NewSpans(model...)
+			fresh := (*Spans)(nil).With(model...)
 			if d := cmp.Diff(answers(fresh), answers(s)); d != "" || s.Len() != len(model) {
 				t.Fatalf("not as made at once: %s", d)
 			}
@@ -199,10 +192,7 @@ func baseline(f func()) time.Duration {
 func BenchmarkSpansAdd100KB(b *testing.B) {
 	rng := rand.New(rand.NewSource(1))
 	s, text := spansOf(b), logText(rng, 100<<10)
-	a, err := analyzers.Lend()
-	if err != nil {
-		b.Fatal(err)
-	}
+	a := analyzers.Lend()
 	once := baseline(func() { a.AppendIndex(nil, text) })
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
@@ -213,10 +203,7 @@ func BenchmarkSpansAdd100KB(b *testing.B) {
 
 func BenchmarkSpansSearch500(b *testing.B) {
 	s := manySpans(b)
-	a, err := analyzers.Lend()
-	if err != nil {
-		b.Fatal(err)
-	}
+	a := analyzers.Lend()
 	found := 0
 	scan := baseline(func() {
 		for _, sp := range s.spans {

@@ -11,7 +11,7 @@ import (
 
 // together reports whether two hits are passages of one session.
 func together(a, b *Hit) bool {
-	return a.passage && b.passage && a.Path == b.Path && slices.Equal(head(a.Trail), head(b.Trail))
+	return a.place != nil && b.place != nil && a.Path == b.Path && slices.Equal(head(a.Trail), head(b.Trail))
 }
 
 // join lays a passage into the note of its session, or into a new one.
@@ -72,27 +72,31 @@ func explained(group []segment) []segment {
 
 // lead returns the lead of a passage, or none.
 func (h *Hit) lead() lead {
-	if h.part == nil {
+	if h.place == nil {
 		return lead{}
 	}
-	return h.part.lead
+	return h.place.lead
 }
+
+// whole returns the text of a passage's chunk, which begins at line first.
+func (h *Hit) whole() string { return h.place.chunk.hit.Text }
+func (h *Hit) first() int    { return h.place.chunk.hit.StartLine }
 
 // begin returns the offset in the chunk at which the shown part of a passage begins.
 func (s *segment) begin() int {
-	start, end := lineSpan(s.hit.whole, s.lines[0].no-s.hit.first, s.lines[0].no-s.hit.first+1)
-	return start + max(strings.Index(s.hit.whole[start:end], s.lines[0].text), 0)
+	start, end := lineSpan(s.hit.whole(), s.lines[0].no-s.hit.first(), s.lines[0].no-s.hit.first()+1)
+	return start + max(strings.Index(s.hit.whole()[start:end], s.lines[0].text), 0)
 }
 
 // endIn returns the offset in the chunk of h after the text that a passage shows, or -1 if lines between
 // them are not in the chunk.
 func (s *segment) endIn(h *Hit) int {
 	last := s.lines[len(s.lines)-1]
-	if last.no < h.first {
-		return max(last.no+1-h.first, -1)
+	if last.no < h.first() {
+		return max(last.no+1-h.first(), -1)
 	}
-	start, end := lineSpan(h.whole, last.no-h.first, last.no-h.first+1)
-	if i := strings.LastIndex(h.whole[start:end], last.text); i >= 0 {
+	start, end := lineSpan(h.whole(), last.no-h.first(), last.no-h.first()+1)
+	if i := strings.LastIndex(h.whole()[start:end], last.text); i >= 0 {
 		return start + i + len(last.text)
 	}
 	return end
@@ -102,17 +106,17 @@ func (s *segment) endIn(h *Hit) int {
 // it is blank, the part itself if it must be shown or is a short line, and a mark otherwise.
 func (h *Hit) between(from, to int, whole bool) []line {
 	if from < 0 {
-		return []line{{no: h.first - 1, text: gap}}
+		return []line{{no: h.first() - 1, text: gap}}
 	}
 	if from >= to {
 		return nil
 	}
-	from = to - len(strings.TrimLeft(h.whole[from:to], " \t\r\n"))
-	text := strings.TrimRight(h.whole[from:to], " \t\r\n")
-	if start := 1 + strings.LastIndexByte(h.whole[:from], '\n'); strings.TrimSpace(h.whole[start:from]) == "" {
-		text, from = h.whole[start:from]+text, start // with its indentation
+	from = to - len(strings.TrimLeft(h.whole()[from:to], " \t\r\n"))
+	text := strings.TrimRight(h.whole()[from:to], " \t\r\n")
+	if start := 1 + strings.LastIndexByte(h.whole()[:from], '\n'); strings.TrimSpace(h.whole()[start:from]) == "" {
+		text, from = h.whole()[start:from]+text, start // with its indentation
 	}
-	lines := strip(linesFrom(text, h.first+strings.Count(h.whole[:from], "\n")))
+	lines := strip(linesFrom(text, h.first()+strings.Count(h.whole()[:from], "\n")))
 	if len(lines) > 0 && !whole && (len(lines) > 1 || len(text) > maxLead) {
 		return []line{{no: lines[0].no, text: gap}}
 	}
@@ -132,11 +136,11 @@ const (
 // repeats reports whether the block already holds a passage's content, or
 // nearly.
 func (p *packer) repeats(h *Hit) bool {
-	if !h.passage || len(h.words) < leastWords {
+	if h.place == nil || len(h.place.body.set) < leastWords {
 		return false
 	}
 	return slices.ContainsFunc(p.segments, func(s segment) bool {
-		return s.hit.passage && jaccard(s.hit.words, h.words) >= nearDuplicate
+		return s.hit.place != nil && jaccard(s.hit.place.body.set, h.place.body.set) >= nearDuplicate
 	})
 }
 

@@ -150,13 +150,13 @@ func (p *place) since(q *place) bool {
 		return true
 	}
 	day, other := p.day(), q.day()
-	return day != "" && other == "" && !q.chunk.changed.IsZero() && q.chunk.changed.Format(time.DateOnly) == day
+	return day != "" && other == "" && !q.chunk.found.ModTime.IsZero() && q.chunk.found.ModTime.Format(time.DateOnly) == day
 }
 
 // askedIn returns the words of the question, as bits, whose terms are given as bits. A note may hold a
 // word in another form or by its meaning.
 func (r *refiner) askedIn(held uint64) (words uint64) {
-	for j, w := range r.words {
+	for j, w := range r.wordOf {
 		if held&(1<<j) != 0 {
 			words |= 1 << w
 		}
@@ -167,7 +167,7 @@ func (r *refiner) askedIn(held uint64) (words uint64) {
 // weight returns the weight of the words of the question whose terms are given as bits.
 func (r *refiner) weight(held uint64) (sum float64) {
 	counted := map[int]float64{}
-	for j, w := range r.words {
+	for j, w := range r.wordOf {
 		if held&(1<<j) != 0 && r.idf[j] > counted[w] {
 			sum += r.idf[j] - counted[w]
 			counted[w] = r.idf[j]

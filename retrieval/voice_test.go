@@ -26,7 +26,7 @@ func afterSession(question string, notes []string, turns ...string) []Hit {
 	h := hit("session", "sessions/main/s/0001-2026-06-01.md", 1, .5, text)
 	h.Date = "2026-06-01"
 	hits = append(hits, h)
-	a, _ := analyzers.Lend()
+	a := analyzers.Lend()
 	ix := &fakeIndex{hits: index.Hits{Chunks: int64(len(hits)), Keyword: ranked(hits...), Terms: a.Query(question, nil)}}
 	return ask(ix, Options{Lambda: 1, HalfLife: -1}, Query{Text: question, Passages: true, Lines: true}).Hits
 }

@@ -326,10 +326,7 @@ func graded(answers []knownAnswer) (out []Answer) {
 
 // askEach rates the hits of a search for each item.
 func (b *Bench) askEach(ctx context.Context, items []KnownItem, find Finder) ([]knownAnswer, error) {
-	a, err := analysis.New()
-	if err != nil {
-		return nil, err
-	}
+	a := analysis.New()
 	var out []knownAnswer
 	for _, it := range items {
 		hits, err := find(ctx, it.Query, knownLimit)

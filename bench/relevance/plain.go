@@ -90,10 +90,7 @@ const spoken = 10
 
 // functionWords returns the function words of the languages in which the files are.
 func functionWords(files map[string][]string) (map[string]bool, error) {
-	a, err := analysis.New()
-	if err != nil {
-		return nil, err
-	}
+	a := analysis.New()
 	n, lines := map[string]int{}, 0
 	for _, ls := range files {
 		for _, l := range ls {

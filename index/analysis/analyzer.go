@@ -24,13 +24,7 @@ type Analyzer struct {
 }
 
 // New returns an Analyzer.
-func New() (*Analyzer, error) {
-	lx, err := words()
-	if err != nil {
-		return nil, err
-	}
-	return &Analyzer{lx: lx, memo: make(map[string]*word, 1024)}, nil
-}
+func New() *Analyzer { return &Analyzer{lx: words(), memo: make(map[string]*word, 1024)} }
 
 func (a *Analyzer) lookup(w []byte) *word {
 	if got, ok := a.memo[string(w)]; ok {

@@ -34,10 +34,7 @@ var asks = [][2]string{
 
 // A question's own words are not searched for, in whatever language it asks.
 func TestQuestionWordsAreDropped(t *testing.T) {
-	a, err := analysis.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := analysis.New()
 	for _, l := range asks {
 		want := a.Query("xylophone", []string{l[0]})
 		for _, w := range strings.Fields(l[1]) {
@@ -55,10 +52,7 @@ func TestQuestionWordsAreDropped(t *testing.T) {
 
 // A document of one language may hold the words with which another asks.
 func TestQuestionWordsTellNoLanguage(t *testing.T) {
-	a, err := analysis.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := analysis.New()
 	if got := a.Language("comment lines of pourquoi and combien are in it"); got != "en" {
 		t.Errorf("read as %q", got)
 	}

@@ -1,8 +1,9 @@
 package analysis
 
 import (
-	"fmt"
+	"maps"
 	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 
@@ -104,16 +105,11 @@ const (
 	roman   = -2 // Latin letters: the language depends on the text
 )
 
-// tongue is a language ready for use.
-type tongue struct {
-	code    string
-	filters []analysis.TokenFilter
-}
-
 // lexicon is everything the languages need. It is built once and never
 // changes; the filters hold no state.
 type lexicon struct {
-	tongues []tongue
+	// filters are those of each of recipes.
+	filters [len(recipes)][]analysis.TokenFilter
 	// stops gives a word's languages, as bits, in which it is a function word.
 	stops map[string]uint32
 	// asks gives those in which a question drops it, too, as in [asking].
@@ -123,54 +119,40 @@ type lexicon struct {
 }
 
 // words is the lexicon, built on first use.
-var words = sync.OnceValues(build)
+var words = sync.OnceValue(build)
 
-// build makes the lexicon. An error can only mean that a name in recipes is
-// not registered, which the tests of this package exclude.
-func build() (*lexicon, error) {
+// build makes the lexicon. It panics if a name of recipes is not registered.
+func build() *lexicon {
 	cache := registry.NewCache()
-	lx := &lexicon{stops: make(map[string]uint32, 8192), asks: make(map[string]uint32, 512), fold: asciifolding.New()}
+	lx := &lexicon{stops: make(map[string]uint32, 8192), asks: make(map[string]uint32, 512), fold: asciifolding.New(), width: registered(cache.TokenFilterNamed("cjk_width"))}
 	for i, r := range recipes {
-		t := tongue{code: r.code}
 		for _, name := range r.filters {
-			f, err := cache.TokenFilterNamed(name)
-			if err != nil {
-				return nil, fmt.Errorf("load filter %s: %w", name, err)
-			}
-			t.filters = append(t.filters, f)
+			lx.filters[i] = append(lx.filters[i], registered(cache.TokenFilterNamed(name)))
 		}
-		lx.tongues = append(lx.tongues, t)
-		if err := lx.loadStops(cache, r.code, i); err != nil {
-			return nil, err
-		}
+		lx.loadStops(cache, r.code, i)
 	}
 	for i, code := range unstemmed {
-		if err := lx.loadStops(cache, code, firstBare+i); err != nil {
-			return nil, err
-		}
+		lx.loadStops(cache, code, firstBare+i)
 	}
-	width, err := cache.TokenFilterNamed("cjk_width")
-	lx.width = width
-	return lx, err
+	return lx
+}
+
+// registered returns what bleve has registered under a name.
+func registered[T any](found T, err error) T {
+	if err != nil {
+		panic("analysis: " + err.Error())
+	}
+	return found
 }
 
 // loadStops adds the function words of a language and those with which it asks.
-func (lx *lexicon) loadStops(cache *registry.Cache, code string, bit int) error {
-	var list []string
-	if own := ownStops[code]; own != "" {
-		list = strings.Fields(own)
-	} else {
-		stops, err := cache.TokenMapNamed("stop_" + code)
-		if err != nil {
-			return fmt.Errorf("load function words of %s: %w", code, err)
-		}
-		for w := range stops {
-			list = append(list, w)
-		}
+func (lx *lexicon) loadStops(cache *registry.Cache, code string, bit int) {
+	list := strings.Fields(ownStops[code])
+	if len(list) == 0 {
+		list = slices.Collect(maps.Keys(registered(cache.TokenMapNamed("stop_" + code))))
 	}
 	lx.add(lx.stops, list, bit)
 	lx.add(lx.asks, strings.Fields(asking[code]), bit)
-	return nil
 }
 
 // add notes words of a language, as they are scanned and without accents.

@@ -13,7 +13,7 @@ type Pool struct {
 }
 
 // Lend lends an Analyzer, which Give takes back.
-func (p *Pool) Lend() (*Analyzer, error) {
+func (p *Pool) Lend() *Analyzer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	last := len(p.idle) - 1
@@ -22,7 +22,7 @@ func (p *Pool) Lend() (*Analyzer, error) {
 	}
 	a := p.idle[last]
 	p.idle = p.idle[:last]
-	return a, nil
+	return a
 }
 
 // Give takes back an analyzer that Lend lent.

@@ -86,7 +86,7 @@ func (lx *lexicon) term(w string, l int) string {
 	one.token.Term = append(one.term[:0], w...)
 	one.stream[0] = &one.token
 	ts := analysis.TokenStream(one.stream[:])
-	for _, f := range lx.tongues[l].filters {
+	for _, f := range lx.filters[l] {
 		ts = f.Filter(ts)
 	}
 	if len(ts) == 0 || len(ts[0].Term) == 0 {

@@ -388,11 +388,7 @@ type marker struct {
 func newMarker(query string, p display.Style) *marker {
 	m := &marker{Style: p}
 	if p.Color {
-		a, err := analysis.New()
-		if err != nil {
-			m.Color = false
-			return m
-		}
+		a := analysis.New()
 		m.a, m.terms = a, a.Query(query, nil)
 	}
 	return m

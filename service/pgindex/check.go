@@ -63,10 +63,7 @@ func (c *checker) run(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	a, err := c.site.analyzers.Lend()
-	if err != nil {
-		return err
-	}
+	a := c.site.analyzers.Lend()
 	defer c.site.analyzers.Give(a)
 	for last := int64(0); !c.stopped; {
 		before := last

@@ -41,10 +41,7 @@ func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) 
 
 // searchWords fills in the terms, the hits by words and the holders.
 func searchWords(ctx context.Context, st *site, v *view, q index.Query, out *index.Hits) error {
-	a, err := st.analyzers.Lend()
-	if err != nil {
-		return err
-	}
+	a := st.analyzers.Lend()
 	out.Terms = a.Query(q.Text, v.langs)
 	st.analyzers.Give(a)
 	terms := q.Words(out.Terms)

@@ -79,10 +79,7 @@ const (
 
 // readAll reads files, cuts and analyses them, and writes them batch by batch.
 func (s *syncer) readAll(ctx context.Context, jobs []job) error {
-	a, err := s.site.analyzers.Lend()
-	if err != nil {
-		return err
-	}
+	a := s.site.analyzers.Lend()
 	defer s.site.analyzers.Give(a)
 	for len(jobs) > 0 {
 		var batch []*prepared

@@ -123,11 +123,7 @@ func (l *Left) Take(r *Reader, pages []string, shown func(id string) (*pagevm.Pa
 		fresh = append(fresh, pieces(p, text)...)
 	}
 	if len(fresh) > 0 {
-		if l.spans != nil {
-			l.spans = l.spans.With(fresh...)
-		} else if spans, err := retrieval.NewSpans(fresh...); err == nil {
-			l.spans = spans
-		}
+		l.spans = l.spans.With(fresh...)
 	}
 	return l.spans, failed
 }
