@@ -17,49 +17,45 @@ const BorrowedMagic = "SQLite format 3\x00"
 // borrowedWait is how long a statement waits for the program that owns the file.
 const borrowedWait = 5 * time.Second
 
+// borrowed is an SQLite file of another program.
+type borrowed struct{ *sql.DB }
+
 // OpenBorrowed opens an SQLite file of another program for reading, never for writing, with the
 // driver that this program was built with. It knows no table of the file. Reading a file with a
 // write-ahead log needs a writable folder. If the folder is not writable, OpenBorrowed reads the
 // file without its log.
-func OpenBorrowed(ctx context.Context, path string) (*sql.DB, error) {
-	db, err := openBorrowed(ctx, path, drv.ReadOnly)
-	if code := drv.Code(err) & 0xff; code == drv.CodeCantOpen || code == drv.CodeReadOnly {
-		db, err = openBorrowed(ctx, path, drv.Immutable)
+func OpenBorrowed(ctx context.Context, path string) (b borrowed, err error) {
+	for _, mode := range []drv.Mode{drv.ReadOnly, drv.Immutable} {
+		if b.DB, err = drv.Open(path, mode, borrowedWait); err != nil {
+			break
+		}
+		var n int
+		if err = b.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err == nil {
+			return b, nil
+		}
+		b.Close()
+		if !drv.Code(err).Unwritable() {
+			break
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, PlainBorrowed(err))
-	}
-	return db, nil
+	return b, fmt.Errorf("open %s: %w", path, b.Plain(err))
 }
 
-func openBorrowed(ctx context.Context, path string, mode drv.Mode) (*sql.DB, error) {
-	db, err := drv.Open(path, mode, borrowedWait)
-	if err != nil {
-		return nil, err
-	}
-	var n int
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
-}
-
-// PlainBorrowed describes the fault of a file in words, where SQLite has codes.
-func PlainBorrowed(err error) error {
-	switch drv.Code(err) & 0xff {
-	case drv.CodeCorrupt, drv.CodeNotADB:
+// Plain describes the fault of the file in words, where SQLite has codes.
+func (borrowed) Plain(err error) error {
+	switch code := drv.Code(err); {
+	case code.Damaged():
 		return errors.New("the database is damaged")
-	case drv.CodeBusy, drv.CodeLocked:
+	case code.Busy():
 		return errors.New("another program is writing to the database: try again")
 	}
 	return err
 }
 
-// BorrowedColumns returns the columns of a table by name. The result is empty if there is no such
-// table.
-func BorrowedColumns(ctx context.Context, db *sql.DB, table string) (map[string]bool, error) {
+// Columns returns the columns of a table by name. The result is empty if there is no such table.
+func (b borrowed) Columns(ctx context.Context, table string) (map[string]bool, error) {
 	out, name := map[string]bool{}, ""
-	err := drv.Each(ctx, db, []any{&name}, func() error {
+	err := drv.Each(ctx, b.DB, []any{&name}, func() error {
 		out[strings.ToLower(name)] = true
 		return nil
 	}, "SELECT name FROM pragma_table_info(?)", table)

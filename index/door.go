@@ -183,7 +183,7 @@ func (h *handles) openReader(ctx context.Context, path string, o *Options) (err 
 		}
 		return err
 	})
-	if err != nil && kindOf(err) == nil && (drv.Code(err) == drv.CodeError || drv.Code(err) == drv.CodeNone) {
+	if err != nil && kindOf(err) == nil && drv.Code(err).Vague() {
 		return Problem("open index", path, ErrDamaged, err)
 	}
 	return explain("open index", path, err)

@@ -113,27 +113,15 @@ func explain(op, path string, err error) error {
 
 // kindOf returns the kind of a cause, or nil if the cause has no kind.
 func kindOf(err error) error {
-	code := drv.Code(err)
-	if code == drv.CodeShortRead {
+	switch code := drv.Code(err); {
+	case code.Damaged(), code != 0 && strings.Contains(err.Error(), "invalid fts5 file format"): // which has no code of its own
 		return ErrDamaged
-	}
-	switch code & 0xff {
-	case drv.CodeCorrupt, drv.CodeNotADB:
-		return ErrDamaged
-	case drv.CodeBusy, drv.CodeLocked:
+	case code.Busy():
 		return ErrBusy
-	case drv.CodeFull:
+	case code.Full(), errors.Is(err, syscall.ENOSPC):
 		return ErrFull
-	case drv.CodeReadOnly, drv.CodeCantOpen:
+	case code.Unwritable(), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return ErrReadOnly
-	}
-	switch {
-	case code != 0 && strings.Contains(err.Error(), "invalid fts5 file format"):
-		return ErrDamaged // the module has no code of its own for it
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return ErrReadOnly
-	case errors.Is(err, syscall.ENOSPC):
-		return ErrFull
 	}
 	return nil
 }

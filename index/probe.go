@@ -13,7 +13,6 @@ import (
 // The parts of a SQLite header that identify the application of a file
 // (sqlite.org/fileformat.html, 1.3).
 const (
-	headerMagic   = "SQLite format 3\x00"
 	headerSize    = 100
 	versionOffset = 60 // user version, big-endian
 	appOffset     = 68 // application id, big-endian
@@ -36,7 +35,7 @@ func probe(path string) error {
 	case len(head) == 0:
 		return Problem("open index", path, ErrMissing, nil)
 	}
-	if len(head) < headerSize || string(head[:len(headerMagic)]) != headerMagic ||
+	if len(head) < headerSize || string(head[:len(BorrowedMagic)]) != BorrowedMagic ||
 		binary.BigEndian.Uint32(head[appOffset:]) != applicationID {
 		if looksOurs(head) {
 			return Problem("open index", path, ErrDamaged, errors.New("its header is not what it was"))
@@ -107,7 +106,7 @@ func readHead(path string) ([]byte, error) {
 // looksOurs reports whether a file with a damaged header was an index, by our schema in its first
 // page. A file with only zeros, or shorter than a header, counts as an index too.
 func looksOurs(head []byte) bool {
-	if len(head) < headerSize && string(head[:min(len(head), len(headerMagic))]) == headerMagic[:min(len(head), len(headerMagic))] ||
+	if len(head) < headerSize && string(head[:min(len(head), len(BorrowedMagic))]) == BorrowedMagic[:min(len(head), len(BorrowedMagic))] ||
 		len(bytes.Trim(head, "\x00")) == 0 {
 		return true
 	}

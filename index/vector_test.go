@@ -7,10 +7,10 @@ import (
 	"math"
 	"math/rand"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/memkernel/memkernel/index/internal/vec"
 	"github.com/memkernel/memkernel/internal/suite"
 )
 
@@ -137,7 +137,7 @@ func TestSwitchingModels(t *testing.T) {
 	}
 	nan := float32(math.NaN())
 	for _, v := range [][]float32{{0, 0}, {nan, 1}, {float32(math.Inf(1)), 0}} {
-		if err := ix.PutEmbeddings(ctx, "m2", []Embedding{{Hash{1}, v}}); !errors.Is(err, vec.ErrUnusable) {
+		if err := ix.PutEmbeddings(ctx, "m2", []Embedding{{Hash{1}, v}}); !strings.Contains(fmt.Sprint(err), "not a usable vector") {
 			t.Errorf("%v was stored: %v", v, err)
 		}
 	}

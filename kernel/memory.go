@@ -267,7 +267,7 @@ type SyncOptions struct {
 	OnSearch bool
 	// Interval is the interval of updates by the clock. With 0 there are no such updates.
 	Interval time.Duration
-	// Watch updates the index when files have changed, after [watch.DefaultDebounce] without
+	// Watch updates the index when files have changed, after one and a half seconds without
 	// another change. If the system can't watch files, the index is updated at Interval or, if
 	// that is 0, every five minutes.
 	Watch bool

@@ -38,7 +38,7 @@ func (s *Store) Append(ctx context.Context, path, id, text string) (Appended, er
 	}
 	var a Appended
 	err := s.write(ctx, "append to", path, func(w Writer, pl place) (err error) {
-		if pl.class.PageType == PageBootstrap || instructs(s.files, pl.info) {
+		if pl.class.PageType == pageBootstrap || instructs(s.files, pl.info) {
 			return deny(path, DenyInstructions)
 		}
 		a, err = s.appendAt(w, pl, id, entryText(text))

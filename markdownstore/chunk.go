@@ -59,7 +59,7 @@ func ChunkSeq(d Document, c *Chunking) iter.Seq[Chunk] {
 	if c != nil {
 		opts = *c
 	}
-	opts.setDefaults()
+	opts.SetDefaults()
 	return func(yield func(Chunk) bool) {
 		k := &chunker{Chunking: opts, doc: d, text: d.Raw, units: AllUnits(d), yield: yield, trail: []string{}, seen: map[string]int{}, lineNo: 1}
 		k.run()

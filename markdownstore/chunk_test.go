@@ -165,7 +165,7 @@ func TestFencesStayWhole(t *testing.T) {
 	}
 	large := "# H\n\n" + strings.Replace(fence, "x :=", strings.Repeat("y, ", 30)+"x :=", -1)
 	for i, c := range checkDocument(t, "memory/a.md", large, nil) {
-		if c.Tokens > DefaultChunkTokens {
+		if c.Tokens > defaultChunkTokens {
 			t.Errorf("chunk %d of a large fence has %d tokens", i, c.Tokens)
 		}
 	}
@@ -216,7 +216,7 @@ func TestLongLinesAreCutBetweenRunes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for i, c := range checkDocument(t, "memory/a.md", "# H\n\n"+s+"\ntail\n", nil) {
-				if c.Tokens > DefaultChunkTokens*5/4 {
+				if c.Tokens > defaultChunkTokens*5/4 {
 					t.Errorf("chunk %d has %d tokens", i, c.Tokens)
 				}
 			}
@@ -227,7 +227,7 @@ func TestLongLinesAreCutBetweenRunes(t *testing.T) {
 func TestManyHeadingsAlone(t *testing.T) {
 	text := strings.Repeat("# A heading of some words\n", 3000) + strings.Repeat("## B\n### C\n", 2000)
 	for i, c := range checkDocument(t, "memory/a.md", text, nil) {
-		if c.Tokens > 2*DefaultChunkTokens {
+		if c.Tokens > 2*defaultChunkTokens {
 			t.Fatalf("chunk %d has %d tokens", i, c.Tokens)
 		}
 	}
@@ -264,13 +264,13 @@ func TestChunksOfRealFiles(t *testing.T) {
 					n++
 					tokens += c.Tokens
 					overlap += countTokens(c.Text[:c.Overlap])
-					if c.Tokens > DefaultChunkTokens*9/8 {
+					if c.Tokens > defaultChunkTokens*9/8 {
 						large++
 					}
 				}
 			}
 			t.Logf("%d chunks, %d tokens on average, %d of overlap, %d above the size", n, tokens/n, overlap/n, large)
-			if tokens/n < DefaultChunkTokens/3 {
+			if tokens/n < defaultChunkTokens/3 {
 				t.Errorf("chunks are small: %d tokens", tokens/n)
 			}
 		})

@@ -27,18 +27,18 @@ const (
 	KindFacts        Kind = "facts"        // memory/.facts/*.md: words by which lines of memory are found
 )
 
-// Tier is how a file ages.
-type Tier string
+// tier is how a file ages.
+type tier string
 
 const (
 	// tierNone is for files that are not memory.
-	tierNone Tier = ""
+	tierNone tier = ""
 	// tierEvergreen never ages.
-	tierEvergreen Tier = "evergreen"
+	tierEvergreen tier = "evergreen"
 	// TierDated ages from the date in its name.
-	TierDated Tier = "dated"
+	TierDated tier = "dated"
 	// tierRecent ages from its modification time.
-	tierRecent Tier = "recent"
+	tierRecent tier = "recent"
 )
 
 // PageType is the type of the page that a file becomes in a prompt, by the
@@ -46,7 +46,7 @@ const (
 type PageType string
 
 const (
-	PageBootstrap  PageType = "bootstrap"
+	pageBootstrap  PageType = "bootstrap"
 	pagePlan       PageType = "plan"
 	pagePreference PageType = "preference"
 )
@@ -54,7 +54,7 @@ const (
 // Class holds the properties of a file that its path alone determines.
 type Class struct {
 	Kind     Kind     `json:"kind"`
-	Tier     Tier     `json:"tier,omitempty"`
+	Tier     tier     `json:"tier,omitempty"`
 	PageType PageType `json:"page_type,omitempty"`
 	// Date is YYYY-MM-DD, set in the dated tier.
 	Date string `json:"date,omitempty"`
@@ -81,10 +81,10 @@ var rootFiles = map[string]Class{
 	memoryName:         {Kind: KindMemory, Tier: tierEvergreen, PageType: pagePreference, Private: true, Memory: true, Indexed: true},
 	memoryLower:        {Kind: KindMemory, Tier: tierEvergreen, PageType: pagePreference, Private: true, Memory: true, Indexed: true},
 	userName:           {Kind: KindUser, Tier: tierEvergreen, PageType: pagePreference, Private: true, Memory: true, Indexed: true},
-	"AGENTS.md":        {Kind: KindInstructions, PageType: PageBootstrap},
-	"SOUL.md":          {Kind: KindInstructions, PageType: PageBootstrap},
-	"TOOLS.md":         {Kind: KindInstructions, PageType: PageBootstrap},
-	"IDENTITY.md":      {Kind: KindInstructions, PageType: PageBootstrap},
+	"AGENTS.md":        {Kind: KindInstructions, PageType: pageBootstrap},
+	"SOUL.md":          {Kind: KindInstructions, PageType: pageBootstrap},
+	"TOOLS.md":         {Kind: KindInstructions, PageType: pageBootstrap},
+	"IDENTITY.md":      {Kind: KindInstructions, PageType: pageBootstrap},
 	"HEARTBEAT.md":     {Kind: KindRoutine},
 	"BOOT.md":          {Kind: KindRoutine},
 	"BOOTSTRAP.md":     {Kind: KindRoutine},

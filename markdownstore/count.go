@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// The defaults of Chunking.
 const (
-	DefaultChunkTokens   = 400
-	DefaultOverlapTokens = 80
+	defaultChunkTokens   = 400
+	defaultOverlapTokens = 80
 	// minChunkTokens keeps chunks large enough to be worth citing.
 	minChunkTokens = 16
 )
@@ -24,16 +23,17 @@ type Chunking struct {
 	Overlap int
 }
 
-func (c *Chunking) setDefaults() {
+// SetDefaults sets the fields that have no value to their defaults.
+func (c *Chunking) SetDefaults() {
 	if c.Tokens <= 0 {
-		c.Tokens = DefaultChunkTokens
+		c.Tokens = defaultChunkTokens
 	}
 	c.Tokens = max(c.Tokens, minChunkTokens)
 	switch {
 	case c.Overlap < 0:
 		c.Overlap = -1 // not 0: defaults may be set twice
 	case c.Overlap == 0:
-		c.Overlap = DefaultOverlapTokens
+		c.Overlap = defaultOverlapTokens
 	}
 	c.Overlap = min(c.Overlap, c.Tokens/2)
 }
@@ -44,7 +44,7 @@ func (c *Chunking) setDefaults() {
 //	1: heading-aware packing, overlap by lines
 //	2: with front matter
 func (c Chunking) Name() string {
-	c.setDefaults()
+	c.SetDefaults()
 	return fmt.Sprintf("2/bytes-v1/%d/%d", c.Tokens, max(c.Overlap, 0))
 }
 

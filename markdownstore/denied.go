@@ -19,9 +19,9 @@ const (
 	// file that is not memory by its own path. A link among the standing instructions may lead
 	// to any Markdown file of the workspace.
 	denyLink DenyReason = "link"
-	// DenyName is a path with characters in it that can't be shown: control
+	// denyName is a path with characters in it that can't be shown: control
 	// characters, marks of direction, bytes that are not UTF-8.
-	DenyName DenyReason = "name"
+	denyName DenyReason = "name"
 	// DenyNotMemory is a path that is not a memory file.
 	DenyNotMemory DenyReason = "not_memory"
 	// DenyPrivate is MEMORY.md or USER.md in a shared session.
@@ -43,7 +43,7 @@ const (
 var denyTexts = map[DenyReason]string{
 	denyOutside:      "only paths relative to the workspace are read, without ..",
 	denyLink:         "the symbolic link does not lead to a memory file of the workspace",
-	DenyName:         "its name holds characters that can't be shown; rename it",
+	denyName:         "its name holds characters that can't be shown; rename it",
 	DenyNotMemory:    "it is no memory file; memory is MEMORY.md, USER.md, memory/**/*.md and the other Markdown that search reads",
 	DenyNotWritten:   "only MEMORY.md, USER.md and files in memory/ are written to; other Markdown is read alone",
 	DenyPrivate:      "it is private, and this session is shared",
@@ -61,7 +61,7 @@ type DeniedError struct {
 	Reason DenyReason
 	// Left is the setting or the rule by which a Markdown file is no memory file, "" if its name
 	// alone decides.
-	Left LeftReason
+	Left leftReason
 }
 
 func (e *DeniedError) Error() string {

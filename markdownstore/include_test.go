@@ -183,7 +183,7 @@ func TestClassOfNotes(t *testing.T) {
 		"a/memory/2026-03-01.md": {Kind: KindDaily, Tier: TierDated, PageType: pagePreference, Date: "2026-03-01", Memory: true, Indexed: true},
 		"memory/2026-03-01.md":   {Kind: KindDaily, Tier: TierDated, PageType: pagePreference, Date: "2026-03-01", Memory: true, Indexed: true},
 		"a/MEMORY.md":            {Kind: KindTopic, Tier: tierEvergreen, PageType: pagePreference, Private: true, Memory: true, Indexed: true},
-		"AGENTS.md":              {Kind: KindInstructions, Tier: tierEvergreen, PageType: PageBootstrap, Memory: true, Indexed: true},
+		"AGENTS.md":              {Kind: KindInstructions, Tier: tierEvergreen, PageType: pageBootstrap, Memory: true, Indexed: true},
 		"x/CLAUDE.md":            {Kind: KindInstructions, Tier: tierEvergreen, PageType: pagePreference, Memory: true, Indexed: true},
 		"SESSION-STATE.md":       {Kind: KindState, PageType: pagePlan},
 	} {

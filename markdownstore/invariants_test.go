@@ -63,7 +63,7 @@ func checkChunks(t testing.TB, d Document, chunks []Chunk, c *Chunking) {
 	if c != nil {
 		opts = *c
 	}
-	opts.setDefaults()
+	opts.SetDefaults()
 	var b strings.Builder
 	ids := map[string]bool{}
 	first, _ := begin(d)

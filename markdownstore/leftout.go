@@ -9,37 +9,37 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// LeftReason is why a Markdown file of the workspace is no memory.
-type LeftReason string
+// leftReason is why a Markdown file of the workspace is no memory.
+type leftReason string
 
 // The reasons.
 const (
 	// leftUnread: the system refuses to read it.
-	leftUnread LeftReason = "unreadable"
+	leftUnread leftReason = "unreadable"
 	// leftBinary: its content is no text.
-	leftBinary LeftReason = "no_text"
+	leftBinary leftReason = "no_text"
 	// leftShadowed: it is a memory.md next to MEMORY.md.
-	leftShadowed LeftReason = "shadowed"
+	leftShadowed leftReason = "shadowed"
 	// leftTooLarge: it is larger than Options.MaxFileBytes.
-	leftTooLarge LeftReason = "too_large"
+	leftTooLarge leftReason = "too_large"
 	// leftName: its name, or a folder's, holds characters that can't be shown.
-	leftName LeftReason = "name"
+	leftName leftReason = "name"
 	// leftLink: it is a symbolic link, or in a folder that is a symbolic link.
-	leftLink LeftReason = "link"
+	leftLink leftReason = "link"
 	// leftExcluded: Options.Exclude leaves it out.
-	leftExcluded LeftReason = "excluded"
+	leftExcluded leftReason = "excluded"
 	// leftIgnored: a .gitignore file leaves it out.
-	leftIgnored LeftReason = "gitignore"
+	leftIgnored leftReason = "gitignore"
 	// leftNotIncluded: no glob of Options.Include takes it in.
-	leftNotIncluded LeftReason = "not_included"
+	leftNotIncluded leftReason = "not_included"
 	// leftHidden: its name or a folder's begins with a dot.
-	leftHidden LeftReason = "hidden"
+	leftHidden leftReason = "hidden"
 	// leftGenerated: it is in a folder of dependencies or of build results.
-	leftGenerated LeftReason = "generated"
+	leftGenerated leftReason = "generated"
 )
 
 // leftReasons are the reasons in the order of reports.
-var leftReasons = []LeftReason{leftUnread, leftBinary, leftShadowed, leftTooLarge, leftName, leftLink, leftExcluded, leftIgnored, leftNotIncluded, leftHidden, leftGenerated}
+var leftReasons = []leftReason{leftUnread, leftBinary, leftShadowed, leftTooLarge, leftName, leftLink, leftExcluded, leftIgnored, leftNotIncluded, leftHidden, leftGenerated}
 
 // LeftOut counts the Markdown files that are left out, and names some.
 type LeftOut struct {
@@ -52,19 +52,19 @@ type LeftOut struct {
 	// files were searched.
 	More bool `json:"more"`
 
-	found map[LeftReason][]LeftFile
+	found map[leftReason][]LeftFile
 }
 
 // LeftCount is how many files are left out for a reason.
 type LeftCount struct {
-	Reason LeftReason `json:"reason"`
+	Reason leftReason `json:"reason"`
 	Files  int        `json:"files"`
 }
 
 // LeftFile is a file that is left out.
 type LeftFile struct {
 	Path   string     `json:"path"`
-	Reason LeftReason `json:"reason"`
+	Reason leftReason `json:"reason"`
 }
 
 const (
@@ -76,12 +76,12 @@ const (
 )
 
 // words are the reasons as people read them.
-var words = map[LeftReason]string{leftUnread: "can't be read", leftBinary: "no text", leftShadowed: "MEMORY.md in its place", leftTooLarge: "too large",
+var words = map[leftReason]string{leftUnread: "can't be read", leftBinary: "no text", leftShadowed: "MEMORY.md in its place", leftTooLarge: "too large",
 	leftName: "name can't be shown", leftLink: "links", leftExcluded: "index.exclude",
 	leftIgnored: ".gitignore", leftNotIncluded: "not in index.include", leftHidden: "hidden", leftGenerated: "vendored or built"}
 
 // Text is the reason in a word or two.
-func (r LeftReason) Text() string { return words[r] }
+func (r leftReason) Text() string { return words[r] }
 
 // String returns a line such as "left out: 12 Markdown files (.gitignore 9, hidden 3)", or "" if
 // nothing is left out.
@@ -139,7 +139,7 @@ func (v *Survey) Text() string {
 }
 
 // add counts a file. A nil LeftOut counts nothing.
-func (l *LeftOut) add(p string, why LeftReason) {
+func (l *LeftOut) add(p string, why leftReason) {
 	if l != nil {
 		l.found[why] = append(l.found[why], LeftFile{p, why})
 	}
@@ -160,7 +160,7 @@ func (l *LeftOut) settle() {
 // LeftOut searches the workspace for Markdown that Walk does not list, by names and stats alone.
 // If it did not look at all files, it sets More.
 func (s *Store) LeftOut(ctx context.Context) (LeftOut, error) {
-	v, err := s.survey(ctx, func(string) LeftReason { return "" })
+	v, err := s.survey(ctx, func(string) leftReason { return "" })
 	return v.LeftOut, err
 }
 
@@ -168,13 +168,13 @@ func (s *Store) LeftOut(ctx context.Context) (LeftOut, error) {
 // file that can't be read, or is no text, among the files that are left out.
 func (s *Store) Survey(ctx context.Context) (Survey, error) { return s.survey(ctx, s.unsearchable) }
 
-func (s *Store) survey(ctx context.Context, unsearchable func(path string) LeftReason) (v Survey, err error) {
+func (s *Store) survey(ctx context.Context, unsearchable func(path string) leftReason) (v Survey, err error) {
 	l := &v.LeftOut
-	l.found = map[LeftReason][]LeftFile{}
+	l.found = map[leftReason][]LeftFile{}
 	tell := func(f File, err error) bool {
 		var denied *DeniedError
 		switch {
-		case errors.As(err, &denied) && denied.Reason == DenyName:
+		case errors.As(err, &denied) && denied.Reason == denyName:
 			l.add(f.Path, leftName)
 		case errors.As(err, &denied):
 			l.add(f.Path, leftLink)
@@ -208,7 +208,7 @@ func (s *Store) survey(ctx context.Context, unsearchable func(path string) LeftR
 }
 
 // unsearchable is why a listed file can't be searched, "" if it can.
-func (s *Store) unsearchable(path string) LeftReason {
+func (s *Store) unsearchable(path string) leftReason {
 	pl, err := s.locate(path)
 	if err != nil || pl.info == nil {
 		return leftUnread

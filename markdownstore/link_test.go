@@ -110,7 +110,7 @@ func TestLinkedInstructions(t *testing.T) {
 		link(t, to, dir, "AGENTS.md")
 		s := open(t, dir, false)
 		l, err := s.ReadFile("AGENTS.md")
-		if err != nil || l.Text != "rules" || l.PageType != PageBootstrap || l.Memory {
+		if err != nil || l.Text != "rules" || l.PageType != pageBootstrap || l.Memory {
 			t.Errorf("AGENTS.md -> %s: %+v, %v", to, l, err)
 		}
 		if c, err := s.Read("AGENTS.md", 0, 0); !errors.Is(err, ErrDenied) {

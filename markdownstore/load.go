@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// ErrTooLarge is returned when a file is larger than Options.MaxFileBytes.
-var ErrTooLarge = errors.New("file is too large")
+// errTooLarge is returned when a file is larger than Options.MaxFileBytes.
+var errTooLarge = errors.New("file is too large")
 
 // loadTries is the number of attempts to read a file that changes while it is read.
 const loadTries = 3
@@ -35,7 +35,7 @@ type Loaded struct {
 
 // ReadFile loads any file that Walk lists, even a file that is not memory. It is for the kernel's
 // own use, not for a model's requests. It returns fs.ErrNotExist for a missing file and
-// ErrTooLarge for a file above the limit.
+// errTooLarge for a file above the limit.
 func (s *Store) ReadFile(path string) (Loaded, error) {
 	pl, err := s.locate(path)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Store) loadOnce(pl place) (l Loaded, err error) {
 }
 
 func tooLarge(size, limit int64) error {
-	return fmt.Errorf("%w: %d bytes, the limit is %d; split it, or raise the limit", ErrTooLarge, size, limit)
+	return fmt.Errorf("%w: %d bytes, the limit is %d; split it, or raise the limit", errTooLarge, size, limit)
 }
 
 // readAll reads f to its end, even if f is larger than size, but no more than max+1 bytes.

@@ -52,7 +52,7 @@ func TestNames(t *testing.T) {
 			_, loadErr := s.ReadFile(p)
 			for what, err := range map[string]error{"read": err, "append": appendErr, "replace": replaceErr, "load": loadErr} {
 				var d *DeniedError
-				if !errors.As(err, &d) || d.Reason != DenyName {
+				if !errors.As(err, &d) || d.Reason != denyName {
 					t.Errorf("%s %q: %v", what, p, err)
 				}
 			}

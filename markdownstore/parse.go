@@ -8,14 +8,14 @@ import (
 // bom is the UTF-8 byte-order mark.
 const bom = "\xef\xbb\xbf"
 
-// EOL is the kind of line ends in a file.
-type EOL string
+// eol is the kind of line ends in a file.
+type eol string
 
 const (
-	eolNone  EOL = ""     // no line end at all
-	EOLUnix  EOL = "\n"   // every line
-	eolDOS   EOL = "\r\n" // every line
-	eolMixed EOL = "mixed"
+	eolNone  eol = ""     // no line end at all
+	eolUnix  eol = "\n"   // every line
+	eolDOS   eol = "\r\n" // every line
+	eolMixed eol = "mixed"
 )
 
 // NoteCode names an oddity of a document.
@@ -30,8 +30,8 @@ const (
 	NoteInvalidUTF8 NoteCode = "invalid_utf8"
 )
 
-// Note describes an oddity of a document. No oddity makes Parse lose a byte.
-type Note struct {
+// note describes an oddity of a document. No oddity makes Parse lose a byte.
+type note struct {
 	Code NoteCode `json:"code"`
 	// Line is where, 0 if nowhere in particular.
 	Line int    `json:"line,omitempty"`
@@ -56,9 +56,9 @@ type Document struct {
 	// BodyOffset is the byte offset at which Body begins. BodyLine is the line on which Body
 	// begins.
 	BodyOffset, BodyLine int
-	EOL                  EOL
+	EOL                  eol
 	Binary               bool
-	Notes                []Note
+	Notes                []note
 }
 
 // Parse divides a file into its parts. It returns no errors: every oddity becomes a note, and
@@ -89,7 +89,7 @@ func Parse(path, data string) Document {
 }
 
 func (d *Document) note(code NoteCode, line int, text string) {
-	d.Notes = append(d.Notes, Note{Code: code, Line: line, Text: text})
+	d.Notes = append(d.Notes, note{Code: code, Line: line, Text: text})
 }
 
 // invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
@@ -105,7 +105,7 @@ func invalidUTF8(s string) int {
 }
 
 // eolOf returns how the lines of a text end.
-func eolOf(s string) EOL {
+func eolOf(s string) eol {
 	lf := strings.Count(s, "\n")
 	crlf := 0
 	if lf > 0 && strings.IndexByte(s, '\r') >= 0 {
@@ -115,7 +115,7 @@ func eolOf(s string) EOL {
 	case lf == 0:
 		return eolNone
 	case crlf == 0:
-		return EOLUnix
+		return eolUnix
 	case crlf == lf:
 		return eolDOS
 	}

@@ -28,7 +28,7 @@ func (s *Store) clean(p string) (string, Class, error) {
 	}
 	slashed = path.Clean(slashed)
 	if !textutil.IsVisible(slashed) {
-		return "", Class{}, deny(p, DenyName)
+		return "", Class{}, deny(p, denyName)
 	}
 	c, ok := s.Classify(slashed)
 	switch {
@@ -185,7 +185,7 @@ func (s *Store) withheld(fi fs.FileInfo) bool {
 
 // instructs reports whether a file is a file of standing instructions under another name.
 func instructs(files Files, fi fs.FileInfo) bool {
-	return fi != nil && isAny(files, fi, existing(files, func(c Class) bool { return c.PageType == PageBootstrap }))
+	return fi != nil && isAny(files, fi, existing(files, func(c Class) bool { return c.PageType == pageBootstrap }))
 }
 
 // privates returns the private files that exist.

@@ -11,12 +11,12 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Reason is the outcome of a read, by the names that recall uses.
-type Reason string
+// reason is the outcome of a read, by the names that recall uses.
+type reason string
 
 const (
-	ReasonOK      Reason = "OK"
-	ReasonNoMatch Reason = "NO_MATCH"
+	ReasonOK      reason = "OK"
+	ReasonNoMatch reason = "NO_MATCH"
 )
 
 // Content is the result of Read. If a file or a line does not exist, Text is empty and Detail is
@@ -30,7 +30,7 @@ type Content struct {
 	// Text is empty.
 	StartLine int    `json:"start_line,omitempty"`
 	EndLine   int    `json:"end_line,omitempty"`
-	Reason    Reason `json:"reason"`
+	Reason    reason `json:"reason"`
 	Detail    string `json:"detail,omitempty"`
 	// Truncated reports whether Text was cut at Options.MaxFileBytes.
 	Truncated bool `json:"truncated,omitempty"`

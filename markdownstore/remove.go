@@ -19,7 +19,7 @@ func (s *Store) Editable(p string) (File, error) {
 
 func editable(s *Store, pl place) (File, error) {
 	switch k := pl.class.Kind; {
-	case pl.class.PageType == PageBootstrap, instructs(s.files, pl.info):
+	case pl.class.PageType == pageBootstrap, instructs(s.files, pl.info):
 		return File{}, deny(pl.path, DenyInstructions)
 	case !pl.class.Memory, k == KindBuffer, k == KindFacts, k == KindState:
 		return File{}, deny(pl.path, DenyNotMemory)

@@ -12,8 +12,8 @@ import (
 // together with the session from which it came.
 const ImportedDir = memoryDir + "/imported/"
 
-// Retracted is the outcome of Retract.
-type Retracted struct {
+// retracted is the outcome of Retract.
+type retracted struct {
 	// Gone counts the removed entries. Changed are the ids of the entries that somebody changed
 	// meanwhile. These entries stay.
 	Gone    int
@@ -23,7 +23,7 @@ type Retracted struct {
 // Retract removes entries from a file that [Store.Append] wrote there, or from the later log that
 // has the late entries of a closed one. entries holds the appended texts by id. Retract skips
 // missing entries. If apply is false, it writes nothing.
-func Retract(ctx context.Context, s *Store, path string, entries map[string]string, apply bool) (Retracted, error) {
+func Retract(ctx context.Context, s *Store, path string, entries map[string]string, apply bool) (retracted, error) {
 	out, err := retract(ctx, s, path, entries, apply)
 	pl, lerr := s.locate(path)
 	if err != nil || lerr != nil || !s.isClosed(pl) {
@@ -39,9 +39,9 @@ func Retract(ctx context.Context, s *Store, path string, entries map[string]stri
 	return out, nil
 }
 
-func retract(ctx context.Context, s *Store, path string, entries map[string]string, apply bool) (Retracted, error) {
+func retract(ctx context.Context, s *Store, path string, entries map[string]string, apply bool) (retracted, error) {
 	for range appendTries {
-		var out Retracted
+		var out retracted
 		l, err := s.ReadFile(path)
 		if err != nil {
 			return out, gone(err)
@@ -65,10 +65,10 @@ func retract(ctx context.Context, s *Store, path string, entries map[string]stri
 			return out, nil
 		}
 		if !errors.Is(err, ErrConflict) {
-			return Retracted{}, err
+			return retracted{}, err
 		}
 	}
-	return Retracted{}, fmt.Errorf("retract from %s: another program wrote to the file %d times meanwhile", path, appendTries)
+	return retracted{}, fmt.Errorf("retract from %s: another program wrote to the file %d times meanwhile", path, appendTries)
 }
 
 // withoutEntry returns a text without an entry and its marker, and the blank line before it. same

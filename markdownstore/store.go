@@ -181,7 +181,7 @@ func (s *Store) Own() *Store {
 // Chunking returns the setting by which this store's documents are chunked.
 func (s *Store) Chunking() Chunking {
 	c := Chunking{Tokens: s.opts.ChunkTokens, Overlap: s.opts.OverlapTokens}
-	c.setDefaults()
+	c.SetDefaults()
 	return c
 }
 

@@ -21,7 +21,7 @@ var errTooMany = errors.New("too many files")
 
 // tree lists the included files in a folder and below, "" for the workspace, with the ignore files
 // above it. why is the reason for leaving out everything in it, "" if there is none.
-func (w *walker) tree(dir string, above []*textutil.Ignore, why LeftReason) bool {
+func (w *walker) tree(dir string, above []*textutil.Ignore, why leftReason) bool {
 	entries, err := readDir(w.files, path.Join(".", dir))
 	if err != nil {
 		return why != "" || gone(err) == nil || w.fails(dir, err)
@@ -55,12 +55,12 @@ func (w *walker) tree(dir string, above []*textutil.Ignore, why LeftReason) bool
 }
 
 // below enters a folder if there may be something to be listed, or to be told.
-func (w *walker) below(p string, ignore []*textutil.Ignore, why LeftReason) bool {
+func (w *walker) below(p string, ignore []*textutil.Ignore, why leftReason) bool {
 	if p == memoryDir || w.isOwn(p) {
 		return true
 	}
 	if !textutil.IsVisible(p) && why == "" {
-		return w.fails(p, deny(p, DenyName))
+		return w.fails(p, deny(p, denyName))
 	}
 	if why == "" || why == leftNotIncluded {
 		why = w.leftFolder(p, ignore)
@@ -72,7 +72,7 @@ func (w *walker) below(p string, ignore []*textutil.Ignore, why LeftReason) bool
 }
 
 // file yields a file if it is included.
-func (w *walker) file(p string, e fs.DirEntry, ignore []*textutil.Ignore, why LeftReason) bool {
+func (w *walker) file(p string, e fs.DirEntry, ignore []*textutil.Ignore, why leftReason) bool {
 	if c, known := Classify(p); known && (c.Memory || !w.takes(p)) {
 		return true // listed by its name
 	}
@@ -85,7 +85,7 @@ func (w *walker) file(p string, e fs.DirEntry, ignore []*textutil.Ignore, why Le
 		}
 		return true
 	case why == "" && !textutil.IsVisible(p):
-		return w.fails(p, deny(p, DenyName))
+		return w.fails(p, deny(p, denyName))
 	case why == "":
 		if why = w.leftFile(p, named, ignore); why == "" && e.Type()&fs.ModeSymlink != 0 {
 			why = leftLink
@@ -107,7 +107,7 @@ func (w *walker) file(p string, e fs.DirEntry, ignore []*textutil.Ignore, why Le
 }
 
 // leftFolder is why a folder is left out, "" if it is not.
-func (s *Store) leftFolder(p string, ignore []*textutil.Ignore) LeftReason {
+func (s *Store) leftFolder(p string, ignore []*textutil.Ignore) leftReason {
 	name := path.Base(p)
 	switch inside := s.in.Below(p); {
 	case !inside && strings.HasPrefix(name, "."):
@@ -126,7 +126,7 @@ func (s *Store) leftFolder(p string, ignore []*textutil.Ignore) LeftReason {
 
 // leftFile is why a file is left out, "" if it is not. named says whether a glob of Options.Include
 // matches it.
-func (s *Store) leftFile(p string, named bool, ignore []*textutil.Ignore) LeftReason {
+func (s *Store) leftFile(p string, named bool, ignore []*textutil.Ignore) leftReason {
 	switch {
 	case isIgnored(ignore, p, false):
 		return leftIgnored

@@ -147,7 +147,7 @@ func (w *walker) folder(dir string) bool {
 		switch {
 		case skippedName(e.Name()):
 		case (e.IsDir() || isMarkdown(e.Name())) && !textutil.IsVisible(p):
-			more = w.fails(p, deny(p, DenyName))
+			more = w.fails(p, deny(p, denyName))
 		case e.IsDir():
 			more = w.folder(p)
 		case ok:

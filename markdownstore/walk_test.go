@@ -194,7 +194,7 @@ func TestWalkLarge(t *testing.T) {
 	if diff := cmp.Diff([]string{"memory/a.md too large"}, listing(s)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := s.ReadFile("memory/a.md"); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "500 bytes, the limit is 100") {
+	if _, err := s.ReadFile("memory/a.md"); !errors.Is(err, errTooLarge) || !strings.Contains(err.Error(), "500 bytes, the limit is 100") {
 		t.Errorf("err = %v", err)
 	}
 	c, err := s.Read("memory/a.md", 90, 2)
@@ -218,7 +218,7 @@ func TestLargeFilesAreNotWrittenTo(t *testing.T) {
 	_, late := s.Append(bg, "memory/2026-03-20.md", "e", "x")
 	_, replaced := s.Replace(bg, "memory/a.md", hashOf(strings.Repeat("line\n", 100)), "x")
 	for what, err := range map[string]error{"append": appended, "late append": late, "replace": replaced} {
-		if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "500 bytes, the limit is 100; split it") {
+		if !errors.Is(err, errTooLarge) || !strings.Contains(err.Error(), "500 bytes, the limit is 100; split it") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

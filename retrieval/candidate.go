@@ -59,12 +59,12 @@ func (w weights) among(hits *index.Hits) weights {
 }
 
 // of returns the weighted mean of two scores.
-func (w weights) of(p *Parts) float64 { return w.vector*p.Vector + w.keyword*p.Keyword }
+func (w weights) of(p *parts) float64 { return w.vector*p.Vector + w.keyword*p.Keyword }
 
 // union makes one candidate of each chunk that either search found. age is as in Query.
 func (g *gathered) union(age func(path, date string, mod time.Time) (time.Time, bool)) {
 	byID := make(map[string]*candidate, len(g.hits.Keyword)+len(g.hits.Vector))
-	take := func(h *index.Hit) *Parts {
+	take := func(h *index.Hit) *parts {
 		c, ok := byID[h.ID]
 		if !ok {
 			c = &candidate{hit: fileHit(*h), found: h}

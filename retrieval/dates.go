@@ -9,10 +9,10 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// Dated is an expression of time in a text and the date that it means. The expression is relative
+// dated is an expression of time in a text and the date that it means. The expression is relative
 // to the day on which the text was written ("yesterday", "letzte Woche"), or lacks the year ("on
 // 7 May").
-type Dated struct {
+type dated struct {
 	// Line is the date's line, counted as the hit's own lines are.
 	Line int `json:"line"`
 	// Text is the expression as the text has it.
@@ -43,7 +43,7 @@ func (r *read) times(text string, trail []string, day string) []analysis.Mention
 }
 
 // datesOf returns the times that a hit names other than by dates in full.
-func datesOf(h *Hit) (out []Dated) {
+func datesOf(h *Hit) (out []dated) {
 	var times []analysis.Mention
 	if h.piece != nil {
 		times = h.piece.times(h.Text, h.Trail, h.Date)
@@ -52,14 +52,14 @@ func datesOf(h *Hit) (out []Dated) {
 	}
 	for _, m := range times {
 		if !m.Literal {
-			out = append(out, Dated{h.StartLine + m.Line, m.Text, m.String()})
+			out = append(out, dated{h.StartLine + m.Line, m.Text, m.String()})
 		}
 	}
 	return out
 }
 
 // appendDates adds the dates that are named in the shown lines of a segment.
-func appendDates(to []Dated, s segment) []Dated {
+func appendDates(to []dated, s segment) []dated {
 	for _, d := range s.hit.Dates {
 		if !slices.Contains(to, d) && slices.ContainsFunc(s.lines, func(l line) bool { return l.no == d.Line && strings.Contains(l.text, d.Text) }) {
 			to = append(to, d)
@@ -71,11 +71,11 @@ func appendDates(to []Dated, s segment) []Dated {
 // DatesText returns the dates in one line: "yesterday = 2023-05-07; last week =
 // 2023-05-01/2023-05-07". An expression that means different days in two lines is preceded by its
 // line.
-func DatesText(ds []Dated) string {
+func DatesText(ds []dated) string {
 	var parts []string
 	for _, d := range ds {
 		s := d.Text + " = " + d.Date
-		if slices.ContainsFunc(ds, func(o Dated) bool { return o.Date != d.Date && strings.EqualFold(o.Text, d.Text) }) {
+		if slices.ContainsFunc(ds, func(o dated) bool { return o.Date != d.Date && strings.EqualFold(o.Text, d.Text) }) {
 			s = fmt.Sprintf("L%d %s", d.Line, s)
 		}
 		if !slices.ContainsFunc(parts, func(p string) bool { return strings.EqualFold(p, s) }) {

@@ -52,7 +52,7 @@ func TestDatesOfWhatIsShown(t *testing.T) {
 
 // The same word of two days has its line.
 func TestDatesText(t *testing.T) {
-	got := DatesText([]Dated{{3, "yesterday", "2026-01-31"}, {9, "Yesterday", "2026-02-06"}, {9, "last week", "2026-01"}, {10, "Last week", "2026-01"}})
+	got := DatesText([]dated{{3, "yesterday", "2026-01-31"}, {9, "Yesterday", "2026-02-06"}, {9, "last week", "2026-01"}, {10, "Last week", "2026-01"}})
 	if want := "L3 yesterday = 2026-01-31; L9 Yesterday = 2026-02-06; last week = 2026-01"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -75,7 +75,7 @@ func (r extent) divide(text string, kind markdownstore.UnitKind) (out []extent) 
 		}
 		return append(out, r)
 	}
-	n := (utf8.RuneCountInString(body) + MaxSnippet - 1) / MaxSnippet
+	n := (utf8.RuneCountInString(body) + maxSnippet - 1) / maxSnippet
 	var sentences []int
 	if n > 1 && prose(kind) {
 		sentences = sentenceStarts(body)

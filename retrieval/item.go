@@ -9,7 +9,7 @@ import (
 
 // Item is a run of lines that a prompt holds as one note.
 type Item struct {
-	Kind Kind `json:"kind"`
+	Kind kind `json:"kind"`
 	// Path is "" for spans and records, ID "" for files.
 	Path string `json:"path"`
 	ID   string `json:"id,omitempty"`
@@ -27,7 +27,7 @@ type Item struct {
 	// were replaced, it lists these hits, each as "L3 by " and the citation.
 	SupersededBy string `json:"superseded_by,omitempty"`
 	// Dates are the dates of the item's hits whose lines are in Text.
-	Dates []Dated `json:"dates,omitempty"`
+	Dates []dated `json:"dates,omitempty"`
 	Text  string  `json:"text"`
 	// Score is the score of the best hit.
 	Score float64 `json:"score"`

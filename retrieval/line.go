@@ -259,16 +259,16 @@ func plainText(lines []line) string {
 	return strings.Join(texts, "\n")
 }
 
-// MaxSnippet is the largest snippet, in characters. A unit of up to this size is a passage.
-const MaxSnippet = 700
+// maxSnippet is the largest snippet, in characters. A unit of up to this size is a passage.
+const maxSnippet = 700
 
 // show cuts the hit's snippet.
 func (h *Hit) show() {
 	part := trim(linesOf(h))
-	if sum(part) > MaxSnippet {
+	if sum(part) > maxSnippet {
 		part = trim(sentencesOf(part))
 		mark(part, h.terms)
-		part = trim(relined(excerpt(part, MaxSnippet, h.terms)))
+		part = trim(relined(excerpt(part, maxSnippet, h.terms)))
 	}
 	h.Snippet, h.SnippetStart, h.SnippetEnd = join(part), h.StartLine, h.EndLine
 	if len(part) > 0 {

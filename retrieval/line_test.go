@@ -37,7 +37,7 @@ func TestSnippet(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := snippet(t, "when was the kiwi deployed", tc.text)
-			if !strings.Contains(h.Snippet, tc.has) || utf8.RuneCountInString(h.Snippet) > MaxSnippet {
+			if !strings.Contains(h.Snippet, tc.has) || utf8.RuneCountInString(h.Snippet) > maxSnippet {
 				t.Errorf("%d characters without %q: %s", utf8.RuneCountInString(h.Snippet), tc.has, h.Snippet)
 			}
 			if tc.from != 0 && (h.SnippetStart != tc.from || h.SnippetEnd != tc.to) {
@@ -54,7 +54,7 @@ func TestSnippetIsItsLines(t *testing.T) {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("kiwi \n\néß数据\u200b🙂")), 1, 3000, -1).Draw(t, "text")
 		h := Hit{StartLine: 5, Text: text, terms: hashTerms([]string{"kiwi", "数据"})}
 		h.show()
-		if n := utf8.RuneCountInString(h.Snippet); n > MaxSnippet {
+		if n := utf8.RuneCountInString(h.Snippet); n > maxSnippet {
 			t.Fatalf("%d characters", n)
 		}
 		if !utf8.ValidString(h.Snippet) {

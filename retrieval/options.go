@@ -2,13 +2,12 @@ package retrieval
 
 import "time"
 
-// The defaults of Options.
 const (
-	DefaultVectorWeight  = 0.7
-	DefaultKeywordWeight = 0.3
-	DefaultHalfLife      = 30 * 24 * time.Hour
-	DefaultLambda        = 0.7
-	DefaultEmbedTimeout  = 2 * time.Second
+	defaultVectorWeight  = 0.7
+	defaultKeywordWeight = 0.3
+	defaultHalfLife      = 30 * 24 * time.Hour
+	defaultLambda        = 0.7
+	defaultEmbedTimeout  = 2 * time.Second
 )
 
 // defaultFloor is the least share of a score that age leaves. Recency thus decides between hits
@@ -36,7 +35,7 @@ const DefaultLimit = 10
 // Options are settings of a Retriever. A nil *Options and zero fields mean the defaults.
 type Options struct {
 	// Embedder turns questions into vectors. If it is nil, searches use words alone.
-	Embedder Embedder
+	Embedder embedder
 	// EmbedTimeout is how long the Embedder may take. After that time the question is answered by
 	// words alone.
 	EmbedTimeout time.Duration
@@ -60,19 +59,20 @@ type Options struct {
 	Signals Signals
 }
 
-func (o *Options) setDefaults() {
+// SetDefaults sets the fields that have no value to their defaults.
+func (o *Options) SetDefaults() {
 	o.VectorWeight, o.KeywordWeight = max(o.VectorWeight, 0), max(o.KeywordWeight, 0)
 	if o.VectorWeight+o.KeywordWeight == 0 {
-		o.VectorWeight, o.KeywordWeight = DefaultVectorWeight, DefaultKeywordWeight
+		o.VectorWeight, o.KeywordWeight = defaultVectorWeight, defaultKeywordWeight
 	}
 	if o.EmbedTimeout <= 0 {
-		o.EmbedTimeout = DefaultEmbedTimeout
+		o.EmbedTimeout = defaultEmbedTimeout
 	}
 	if o.Pool <= 0 {
 		o.Pool = defaultPool
 	}
 	if o.HalfLife == 0 {
-		o.HalfLife = DefaultHalfLife
+		o.HalfLife = defaultHalfLife
 	}
 	if o.Floor == 0 {
 		o.Floor = defaultFloor
@@ -82,6 +82,6 @@ func (o *Options) setDefaults() {
 		o.Signals = DefaultSignals()
 	}
 	if o.Lambda <= 0 {
-		o.Lambda = DefaultLambda
+		o.Lambda = defaultLambda
 	}
 }

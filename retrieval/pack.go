@@ -49,8 +49,8 @@ const (
 	empty LeftReason = "empty"
 )
 
-// Left is a hit that is not in the block.
-type Left struct {
+// left is a hit that is not in the block.
+type left struct {
 	ID       string     `json:"id"`
 	Citation string     `json:"citation"`
 	Reason   LeftReason `json:"reason"`
@@ -62,8 +62,8 @@ type Packed struct {
 	// first. Items of the same file or page follow each other in the order of their lines. Items
 	// is never nil.
 	Items []Item `json:"items"`
-	// Left holds the hits that were left out. It is never nil.
-	Left []Left `json:"left"`
+	// left holds the hits that were left out. It is never nil.
+	Left []left `json:"left"`
 	// Tokens is the size of the rendered items by the counter.
 	Tokens int `json:"tokens"`
 }
@@ -74,7 +74,7 @@ type Packed struct {
 // are next to each other in one text become one item. The rendered items never have more tokens
 // than the options allow.
 func Pack(hits []Hit, opts *PackOptions) Packed {
-	p := packer{seen: map[string]bool{}, left: []Left{}}
+	p := packer{seen: map[string]bool{}, left: []left{}}
 	if opts != nil {
 		p.PackOptions = *opts
 	}

@@ -27,7 +27,7 @@ func texts(items []Item) []string {
 	return out
 }
 
-func reasons(left []Left) map[string]LeftReason {
+func reasons(left []left) map[string]LeftReason {
 	out := map[string]LeftReason{}
 	for _, l := range left {
 		out[l.ID] = l.Reason

@@ -27,7 +27,7 @@ type packer struct {
 	counted, counts int
 	// cut reports whether a hit has been cut down.
 	cut  bool
-	left []Left
+	left []left
 	// seen are the texts that are in the block.
 	seen map[string]bool
 }
@@ -43,7 +43,7 @@ type note struct {
 
 // leave notes a hit that is left out.
 func (p *packer) leave(h *Hit, why LeftReason) {
-	p.left = append(p.left, Left{h.ID, h.Citation, why})
+	p.left = append(p.left, left{h.ID, h.Citation, why})
 }
 
 // offer adds a hit, or returns why not.

@@ -195,7 +195,7 @@ func TestBadPassages(t *testing.T) {
 		ix := &fakeIndex{hits: index.Hits{Chunks: int64(len(hits)), Keyword: ranked(hits...)}}
 		first := askPassages(ix, q, Options{})
 		for _, h := range first {
-			if !(h.Score >= 0 && h.Score <= 1) || h.StartLine < 1 || h.EndLine < h.StartLine || utf8.RuneCountInString(h.Snippet) > MaxSnippet {
+			if !(h.Score >= 0 && h.Score <= 1) || h.StartLine < 1 || h.EndLine < h.StartLine || utf8.RuneCountInString(h.Snippet) > maxSnippet {
 				t.Errorf("%.20q: lines %d to %d, score %v", q, h.StartLine, h.EndLine, h.Score)
 			}
 		}

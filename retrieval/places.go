@@ -102,7 +102,7 @@ func places(hits []Hit, limit int) []Hit {
 		} else if len(spots) < limit {
 			h.show()
 			h.Dates = datesOf(h)
-			s := &spot{h, h.StartLine, h.EndLine, MaxSnippet - utf8.RuneCountInString(h.Snippet)}
+			s := &spot{h, h.StartLine, h.EndLine, maxSnippet - utf8.RuneCountInString(h.Snippet)}
 			s.explain(h)
 			spots = append(spots, s)
 		}
@@ -197,7 +197,7 @@ func (h *Hit) announces() bool {
 }
 
 // maxFollow is the number of characters that may follow a passage that announces them.
-const maxFollow = MaxSnippet / 2
+const maxFollow = maxSnippet / 2
 
 // explain adds the lead of a passage, and the next sentences or items after a passage that
 // announces them. After a property of a note it adds the first sentences of the note.

@@ -139,7 +139,7 @@ func TestPlacesKeepRanks(t *testing.T) {
 					size += len([]rune(r.Text))
 				}
 			}
-			if size > MaxSnippet {
+			if size > maxSnippet {
 				t.Fatalf("a place shows %d characters beside what a search for lines finds", size)
 			}
 		}

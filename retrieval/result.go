@@ -127,17 +127,17 @@ type Progress struct {
 	Total int `json:"total"`
 }
 
-// Kind is the kind of source of a hit.
-type Kind string
+// kind is the kind of source of a hit.
+type kind string
 
 // The kinds.
 const (
 	// Memory is a file of the workspace.
-	Memory Kind = "memory"
+	Memory kind = "memory"
 	// Session is a span of the running session.
-	Session Kind = "session"
+	Session kind = "session"
 	// Foreign is a record of another memory system.
-	Foreign Kind = "foreign"
+	Foreign kind = "foreign"
 )
 
 // WrittenBy begins the Origin of a hit that an agent wrote without being asked.
@@ -145,7 +145,7 @@ const WrittenBy = "written by "
 
 // Hit is a piece of memory, or of the session, that answers a question.
 type Hit struct {
-	Kind Kind `json:"kind"`
+	Kind kind `json:"kind"`
 	// Source is the caller's name for the part of memory from which the hit comes.
 	Source string `json:"source,omitempty"`
 	// ID is the chunk's, the span's or the record's.
@@ -169,9 +169,9 @@ type Hit struct {
 	// proportion to the value of their Parts. For chunks, and if the order is the index's own,
 	// the score is the value of Parts.
 	Score float64 `json:"score"`
-	Parts Parts   `json:"parts"`
+	Parts parts   `json:"parts"`
 	// Snippet is the part of the text that holds most of the question's words,
-	// at most MaxSnippet characters; "" if the Query wants none.
+	// at most 700 characters; "" if the Query wants none.
 	Snippet string `json:"snippet"`
 	// SnippetStart and SnippetEnd are the first and last line of Snippet.
 	SnippetStart int `json:"snippet_start_line"`
@@ -190,7 +190,7 @@ type Hit struct {
 	More []More `json:"more,omitempty"`
 	// Dates are the days that the hit's text, or the text of More, names relative to the text's
 	// own day or without a year.
-	Dates []Dated `json:"dates,omitempty"`
+	Dates []dated `json:"dates,omitempty"`
 	// Text is the hit's whole text.
 	Text string `json:"-"`
 	// Seq is the chunk's place in its file, from 0.
@@ -208,8 +208,8 @@ type Hit struct {
 // the question.
 func (h *Hit) talk() bool { return h.place != nil && h.place.session.talk }
 
-// Parts are the parts of a hit's score.
-type Parts struct {
+// parts are the parts of a hit's score.
+type parts struct {
 	// Keyword is the score of the search by words, or 0 if this search did not find the hit.
 	Keyword float64 `json:"keyword"`
 	// KeywordRank is the rank in the search by words, from 1, or 0 if this search did not find

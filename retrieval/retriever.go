@@ -13,8 +13,8 @@ type Index interface {
 
 var _ Index = (*index.Index)(nil)
 
-// Embedder turns questions into vectors. It must return when its context ends.
-type Embedder interface {
+// embedder turns questions into vectors. It must return when its context ends.
+type embedder interface {
 	// Model names the model as the index knows it.
 	Model() string
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
@@ -35,6 +35,6 @@ func New(ix Index, opts *Options) *Retriever {
 	if opts != nil {
 		r.opts = *opts
 	}
-	r.opts.setDefaults()
+	r.opts.SetDefaults()
 	return r
 }

@@ -148,7 +148,7 @@ func appendParagraph(out []line, lines []line) []line {
 		return append(out, lines...)
 	}
 	starts := sentenceStarts(text)
-	most := MaxSnippet
+	most := maxSnippet
 	if len(starts) == 0 && !ended(text) && !lines[0].head && !last.tail {
 		most = 0
 	}

@@ -17,7 +17,7 @@ import (
 
 // The defaults of Options. The thresholds are OpenClaw's.
 const (
-	DefaultDeltaBytes    = 100 << 10 // 100 KiB
+	defaultDeltaBytes    = 100 << 10 // 100 KiB
 	defaultDeltaMessages = 50
 )
 
@@ -67,7 +67,7 @@ func Open(in store.Store, o *Options) *Store {
 		s.opts.Location = time.Local
 	}
 	if s.opts.DeltaBytes <= 0 {
-		s.opts.DeltaBytes = DefaultDeltaBytes
+		s.opts.DeltaBytes = defaultDeltaBytes
 	}
 	if s.opts.DeltaMessages <= 0 {
 		s.opts.DeltaMessages = defaultDeltaMessages

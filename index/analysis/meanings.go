@@ -42,9 +42,9 @@ func unspaced(w string) bool {
 	return strings.ContainsFunc(w, func(r rune) bool { return r >= 0x2E80 })
 }
 
-// Meant is a word, or several words in a row, of a question, with the single words that mean the
+// meant is a word, or several words in a row, of a question, with the single words that mean the
 // same in any language.
-type Meant struct {
+type meant struct {
 	Typed []string
 	Same  []string
 }
@@ -53,13 +53,13 @@ type Meant struct {
 const mostTyped = 3
 
 // SameMeaning returns the words of a question for which others mean the same.
-func SameMeaning(question string) (out []Meant) {
+func SameMeaning(question string) (out []meant) {
 	m := readMeanings()
 	words := wordsInRow(question)
 	for i := 0; i < len(words); i++ {
 		for n := min(mostTyped, len(words)-i); n > 0; n-- {
 			if lines := m.find(words[i : i+n]); lines != nil {
-				out = append(out, Meant{words[i : i+n], m.same(lines, strings.Join(words[i:i+n], " "))})
+				out = append(out, meant{words[i : i+n], m.same(lines, strings.Join(words[i:i+n], " "))})
 				i += n - 1
 				break
 			}
@@ -68,7 +68,7 @@ func SameMeaning(question string) (out []Meant) {
 	if unspaced(question) {
 		for _, w := range m.dense {
 			if strings.Contains(question, w) {
-				out = append(out, Meant{[]string{w}, m.same(m.of[w], w)})
+				out = append(out, meant{[]string{w}, m.same(m.of[w], w)})
 			}
 		}
 	}

@@ -29,31 +29,31 @@ type Options struct {
 // defaultTimeout is how long an answer may take.
 const defaultTimeout = 5 * time.Second
 
-// Index is an index that passes its questions to QMD. If QMD fails, the index itself answers.
-type Index struct {
+// fronted is an index that passes its questions to QMD. If QMD fails, the index itself answers.
+type fronted struct {
 	*index.Index
 	opts Options
 }
 
 // Beside puts QMD in front of an index.
-func Beside(ix *index.Index, o Options) *Index {
+func Beside(ix *index.Index, o Options) *fronted {
 	if n := len(o.Command); n < 2 || !slices.Contains([]string{"search", "vsearch", "query"}, o.Command[n-1]) {
 		o.Command = append(slices.Clone(o.Command), "search")
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
 	}
-	return &Index{ix, o}
+	return &fronted{ix, o}
 }
 
 // verb returns the last word of the command.
-func (ix *Index) verb() string { return ix.opts.Command[len(ix.opts.Command)-1] }
+func (ix *fronted) verb() string { return ix.opts.Command[len(ix.opts.Command)-1] }
 
 // maxHits is the largest number of hits requested from QMD.
 const maxHits = 40
 
 // Search runs QMD, and searches the index if that fails or finds nothing.
-func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) {
+func (ix *fronted) Search(ctx context.Context, q index.Query) (index.Hits, error) {
 	out, err := ix.search(ctx, q)
 	if err == nil || ctx.Err() != nil {
 		return out, err
@@ -66,7 +66,7 @@ func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) 
 // errNothing is the reason for searching the index when QMD found nothing.
 var errNothing = errors.New("it found nothing")
 
-func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err error) {
+func (ix *fronted) search(ctx context.Context, q index.Query) (out index.Hits, err error) {
 	text := plain(q.Text, ix.verb())
 	if text == "" {
 		return out, errors.New("the question holds no word for it")
@@ -98,7 +98,7 @@ func (ix *Index) search(ctx context.Context, q index.Query) (out index.Hits, err
 
 // resolve finds the chunks that contain QMD's hits. unresolved counts the hits that are in no
 // chunk.
-func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found []index.Hit, unresolved int, err error) {
+func (ix *fronted) resolve(ctx context.Context, records []foreign.Record) (found []index.Hit, unresolved int, err error) {
 	paths, err := ix.paths(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -128,7 +128,7 @@ func (ix *Index) resolve(ctx context.Context, records []foreign.Record) (found [
 }
 
 // paths returns the paths of the index's files by the spellings that QMD may use for them.
-func (ix *Index) paths(ctx context.Context) (map[string]string, error) {
+func (ix *fronted) paths(ctx context.Context) (map[string]string, error) {
 	all, err := ix.Paths(ctx)
 	out := make(map[string]string, 2*len(all))
 	for _, p := range all {
@@ -152,7 +152,7 @@ func spelling(p string) string {
 }
 
 // path returns the path of the workspace's file that source names.
-func (ix *Index) path(source string, paths map[string]string) (string, bool) {
+func (ix *fronted) path(source string, paths map[string]string) (string, bool) {
 	rest, ok := strings.CutPrefix(source, "qmd://")
 	if !ok {
 		return "", false

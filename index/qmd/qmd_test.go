@@ -80,7 +80,7 @@ func read(path string) ([]index.Chunk, error) {
 	return out, nil
 }
 
-func beside(t *testing.T, answer string, o Options) *Index {
+func beside(t *testing.T, answer string, o Options) *fronted {
 	t.Helper()
 	ix, err := index.Open(filepath.Join(t.TempDir(), "index.sqlite"), nil)
 	if err != nil {

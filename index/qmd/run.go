@@ -21,7 +21,7 @@ const (
 )
 
 // ask runs QMD once and reads its answer.
-func (ix *Index) ask(ctx context.Context, text string, n int) (*foreign.Answer, error) {
+func (ix *fronted) ask(ctx context.Context, text string, n int) (*foreign.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, ix.opts.Timeout)
 	defer cancel()
 	c := ix.opts.Command

@@ -17,9 +17,13 @@ type Poller struct {
 	err error
 }
 
-// Poll begins to poll. One goroutine calls version at intervals. After an error of version, State
+// Poll begins to poll. One goroutine calls version at intervals, by default as often as a watch
+// would report. After an error of version, State
 // returns the error until a later call succeeds.
 func Poll(every time.Duration, version func(context.Context) (int64, error)) *Poller {
+	if every <= 0 {
+		every = defaultDebounce
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Poller{changed: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{})}
 	go p.run(ctx, every, version)

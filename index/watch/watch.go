@@ -14,8 +14,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// DefaultDebounce is the default of Options.Debounce.
-const DefaultDebounce = 1500 * time.Millisecond
+// defaultDebounce is the default of Options.Debounce.
+const defaultDebounce = 1500 * time.Millisecond
 
 // maxDelay bounds, in multiples of the debounce, how long a report waits while changes continue.
 const maxDelay = 10
@@ -41,7 +41,7 @@ type Options struct {
 	// Also are further trees. A tree is watched if its Root exists when the watch begins.
 	Also []Tree
 	// Debounce is the quiet time that must follow a change before the change is reported. The
-	// default is DefaultDebounce. If changes continue, the report comes after ten times as long.
+	// default is one and a half seconds. If changes continue, the report comes after ten times as long.
 	Debounce time.Duration
 
 	// open opens the system's watcher. Tests replace it.
@@ -83,7 +83,7 @@ type watcher struct {
 // Open begins to watch. It returns an error if the system can't watch at all or can't watch Root.
 func Open(o Options) (*watcher, error) {
 	if o.Debounce <= 0 {
-		o.Debounce = DefaultDebounce
+		o.Debounce = defaultDebounce
 	}
 	if o.open == nil {
 		o.open = openSystem

@@ -12,20 +12,23 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
-	"github.com/memkernel/memkernel/sessions"
 )
 
 // TestMemoryOptions: the defaults of the configuration are the kernel's, and every
 // setting that can be none reaches it as none.
 func TestMemoryOptions(t *testing.T) {
 	got := memoryOptions(config.Default())
+	var chunks markdownstore.Chunking
+	var ranking retrieval.Options
+	chunks.SetDefaults()
+	ranking.SetDefaults()
 	want := kernel.MemoryOptions{
-		Store:     markdownstore.Options{Timezone: time.Local, ChunkTokens: markdownstore.DefaultChunkTokens, OverlapTokens: markdownstore.DefaultOverlapTokens},
+		Store:     markdownstore.Options{Timezone: time.Local, ChunkTokens: chunks.Tokens, OverlapTokens: chunks.Overlap},
 		Bootstrap: []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md"}, WorkspaceTokens: 8000,
 		RecallTokens: retrieval.DefaultPackTokens, EmbedLimit: api.EmbedLimit{USD: 0.5, Tokens: 10_000_000},
-		Ranking: retrieval.Options{EmbedTimeout: retrieval.DefaultEmbedTimeout, VectorWeight: retrieval.DefaultVectorWeight,
-			KeywordWeight: retrieval.DefaultKeywordWeight, HalfLife: retrieval.DefaultHalfLife, Lambda: retrieval.DefaultLambda},
-		Sessions: kernel.PastOptions{Enabled: true, DeltaBytes: sessions.DefaultDeltaBytes},
+		Ranking: retrieval.Options{EmbedTimeout: ranking.EmbedTimeout, VectorWeight: ranking.VectorWeight,
+			KeywordWeight: ranking.KeywordWeight, HalfLife: ranking.HalfLife, Lambda: ranking.Lambda},
+		Sessions: kernel.PastOptions{Enabled: true, DeltaBytes: 100 << 10},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(kernel.SyncOptions{}), cmp.Comparer(func(a, b *time.Location) bool { return a == b }), cmp.Comparer(func(a, b func(string) int) bool { return a == nil && b == nil }),
 		cmp.Comparer(func(a, b func() time.Time) bool { return a == nil && b == nil })); diff != "" {

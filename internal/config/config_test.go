@@ -70,24 +70,28 @@ func TestDefaultsAreThePackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := config.Default()
+	var chunks markdownstore.Chunking
+	var ranking retrieval.Options
+	chunks.SetDefaults()
+	ranking.SetDefaults()
 	w, ch, r, e := &c.Workspace, &c.Chunking, &c.Retrieval, &c.Embedding
 	for key, pair := range map[string][2]any{
 		"workspace.max_tokens":    {int(w.MaxTokens), st.Memory.WorkspaceTokens},
-		"chunking.tokens":         {int(ch.Tokens), markdownstore.DefaultChunkTokens},
-		"chunking.overlap":        {int(ch.Overlap), markdownstore.DefaultOverlapTokens},
+		"chunking.tokens":         {int(ch.Tokens), chunks.Tokens},
+		"chunking.overlap":        {int(ch.Overlap), chunks.Overlap},
 		"retrieval.max_tokens":    {int(r.MaxTokens), st.Memory.RecallTokens},
-		"retrieval.vector_weight": {r.VectorWeight, retrieval.DefaultVectorWeight},
-		"retrieval.half_life":     {time.Duration(r.HalfLife), retrieval.DefaultHalfLife},
-		"retrieval.mmr_lambda":    {r.MMRLambda, retrieval.DefaultLambda},
+		"retrieval.vector_weight": {r.VectorWeight, ranking.VectorWeight},
+		"retrieval.half_life":     {time.Duration(r.HalfLife), ranking.HalfLife},
+		"retrieval.mmr_lambda":    {r.MMRLambda, ranking.Lambda},
 		"embedding.timeout":       {time.Duration(e.Timeout), embed.DefaultTimeout},
-		"embedding.query_timeout": {time.Duration(e.QueryTimeout), retrieval.DefaultEmbedTimeout},
+		"embedding.query_timeout": {time.Duration(e.QueryTimeout), ranking.EmbedTimeout},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s is %v, its package has %v", key, pair[0], pair[1])
 		}
 	}
 	for _, f := range w.Bootstrap {
-		if class, ok := markdownstore.Classify(f); !ok || class.PageType != markdownstore.PageBootstrap {
+		if class, ok := markdownstore.Classify(f); !ok || class.PageType != "bootstrap" {
 			t.Errorf("workspace.bootstrap: %s is no instructions for package markdownstore", f)
 		}
 	}

@@ -97,17 +97,17 @@ func (r *reader) database(c *candidate) error {
 		{claudeMem, map[string][]string{"observations": {"id", "project", "type", "created_at"}, "session_summaries": {"id", "project", "learned", "created_at"}}, r.claudeMem},
 		{mem0, map[string][]string{"history": {"id", "memory_id", "new_memory", "event", "created_at"}}, r.mem0History},
 	} {
-		has, err := hasTables(r.ctx, db, known.tables)
+		has, err := hasTables(r.ctx, db.Columns, known.tables)
 		if err != nil {
-			return index.PlainBorrowed(err)
+			return db.Plain(err)
 		}
 		if has {
 			c.format = known.format
-			if err := known.read(c, db); err != nil {
+			if err := known.read(c, db.DB); err != nil {
 				if s := (stop{}); errors.As(err, &s) {
 					return err
 				}
-				return index.PlainBorrowed(err)
+				return db.Plain(err)
 			}
 			return nil
 		}
@@ -118,9 +118,9 @@ func (r *reader) database(c *candidate) error {
 	return nil
 }
 
-func hasTables(ctx context.Context, db *sql.DB, want map[string][]string) (bool, error) {
+func hasTables(ctx context.Context, columnsOf func(ctx context.Context, table string) (map[string]bool, error), want map[string][]string) (bool, error) {
 	for table, columns := range want {
-		has, err := index.BorrowedColumns(ctx, db, table)
+		has, err := columnsOf(ctx, table)
 		if err != nil {
 			return false, err
 		}

@@ -16,6 +16,7 @@ import (
 	"database/sql"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -102,20 +103,21 @@ func cacheKiB(mode Mode) string {
 	return "65536"
 }
 
-// Result codes of SQLite (sqlite.org/rescode.html), as Code returns them.
-const (
-	CodeNone      = 0
-	CodeError     = 1
-	CodeBusy      = 5
-	CodeLocked    = 6
-	CodeReadOnly  = 8
-	codeIO        = 10
-	CodeCorrupt   = 11
-	CodeFull      = 13
-	CodeCantOpen  = 14
-	CodeNotADB    = 26
-	CodeShortRead = codeIO | 2<<8
-)
+// code is an extended result code of SQLite (sqlite.org/rescode.html), 0 for an error without one.
+type code int
+
+// is reports whether a code is one of some primary codes.
+func (c code) is(primary ...code) bool { return slices.Contains(primary, c&0xff) }
+
+// Vague reports whether a code does not tell what is wrong.
+func (c code) Vague() bool { return c == 0 || c == 1 }
+
+// Damaged is for a file that is corrupt, no database, or too short. Busy is for a lock that another
+// program holds, Full for a full disk, and Unwritable for a file that can't be written or opened.
+func (c code) Damaged() bool    { return c.is(11, 26) || c == 10|2<<8 }
+func (c code) Busy() bool       { return c.is(5, 6) }
+func (c code) Full() bool       { return c.is(13) }
+func (c code) Unwritable() bool { return c.is(8, 14) }
 
 // fileURI returns the name under which SQLite opens a path: percent-escaped,
 // since a plain name can't carry a mode.

@@ -3,6 +3,7 @@
 package drv
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"strconv"
@@ -39,15 +40,9 @@ func Open(path string, mode Mode, busy time.Duration) (*sql.DB, error) {
 	return db, nil
 }
 
-// Code returns the extended SQLite result code of an error, CodeNone if it has
-// none.
-func Code(err error) int {
+// Code returns the result code of an error.
+func Code(err error) code {
 	var e sqlite3.Error
-	if errors.As(err, &e) {
-		if e.ExtendedCode != 0 {
-			return int(e.ExtendedCode)
-		}
-		return int(e.Code)
-	}
-	return CodeNone
+	errors.As(err, &e)
+	return cmp.Or(code(e.ExtendedCode), code(e.Code))
 }

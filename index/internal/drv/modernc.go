@@ -26,12 +26,11 @@ func Open(path string, mode Mode, busy time.Duration) (*sql.DB, error) {
 	return sql.Open("sqlite", fileURI(path, mode, v))
 }
 
-// Code returns the extended SQLite result code of an error, CodeNone if it has
-// none.
-func Code(err error) int {
+// Code returns the result code of an error.
+func Code(err error) code {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
-		return e.Code()
+		return code(e.Code())
 	}
-	return CodeNone
+	return 0
 }

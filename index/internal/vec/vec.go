@@ -6,13 +6,9 @@ package vec
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 )
-
-// ErrUnusable is wrapped by complaints about a vector's numbers.
-var ErrUnusable = errors.New("not a usable vector")
 
 // Unit is v scaled to length 1, as it is stored: float32, little-endian.
 // Distances between unit vectors sort as angles do, and are cheaper.
@@ -22,7 +18,7 @@ func Unit(v []float32) ([]byte, error) {
 		sum += float64(x) * float64(x)
 	}
 	if sum == 0 || math.IsNaN(sum) || math.IsInf(sum, 0) {
-		return nil, fmt.Errorf("%w: its length is %v", ErrUnusable, math.Sqrt(sum))
+		return nil, fmt.Errorf("not a usable vector: its length is %v", math.Sqrt(sum))
 	}
 	scale := 1 / math.Sqrt(sum)
 	out := make([]byte, 4*len(v))

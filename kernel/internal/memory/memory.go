@@ -175,11 +175,7 @@ func (m *Memory) syncOptions() SyncOptions {
 
 // poll looks at files that can't be watched.
 func poll(st *markdownstore.Store, w *watch.Options) *watch.Poller {
-	every := w.Debounce
-	if every <= 0 {
-		every = watch.DefaultDebounce
-	}
-	return watch.Poll(every, func(ctx context.Context) (int64, error) { return markdownstore.Version(ctx, st, 0) })
+	return watch.Poll(w.Debounce, func(ctx context.Context) (int64, error) { return markdownstore.Version(ctx, st, 0) })
 }
 
 // watched returns the tree of a store to watch.
