@@ -47,7 +47,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
-	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -268,11 +267,11 @@ func build(o *Options, g prepared) *Kernel {
 	if m != nil {
 		// If one database holds state and Markdown, the lock of a session also reports new writes
 		// to the Markdown.
-		k.lockTells = !markdownstore.IsRemote(m.Private) || markdownstore.PlaceOf(m.Private) == state.Where("")
+		k.lockTells = !m.Private.IsRemote() || m.Private.Place() == state.Where("")
 	}
 	place := g.dir
 	if m != nil && o.Memory.Files != nil {
-		place = cmp.Or(markdownstore.PlaceOf(m.Private), g.dir)
+		place = cmp.Or(m.Private.Place(), g.dir)
 	}
 	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // memory's files before they were pruned
 	none := func(key string) error { return noSession(state, key) }

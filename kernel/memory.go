@@ -188,7 +188,7 @@ func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.R
 	if k.memory == nil {
 		return &retrieval.Result{Hits: []retrieval.Hit{}, Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: "memory is switched off"}, nil
 	}
-	if err := mem.Fresh(ctx, k.memory); err != nil {
+	if err := k.memory.Fresh(ctx); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	sc := k.memory.Scope(req.Private, req.Agent, req.SessionKey, req.Source)
@@ -227,7 +227,7 @@ func (k *Kernel) Read(ctx context.Context, req api.ReadRequest) (*markdownstore.
 	if mem.IsPast(req.Path) {
 		return k.memory.Document(k.memory.Scope(req.Private, req.Agent, req.SessionKey, ""), req.Path, req.From, req.Lines)
 	}
-	if err := mem.Fresh(ctx, k.memory); err != nil {
+	if err := k.memory.Fresh(ctx); err != nil {
 		return nil, fmt.Errorf("read %s: %w", req.Path, err)
 	}
 	c, err := k.memory.Read(req.Private, req.Path, req.From, req.Lines)

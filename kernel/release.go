@@ -12,7 +12,6 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
-	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 )
 
@@ -43,7 +42,7 @@ func (k *Kernel) freshMemory(ctx context.Context, key string) error {
 	if k.memory == nil {
 		return nil
 	}
-	if err := memory.Fresh(ctx, k.memory); err != nil {
+	if err := k.memory.Fresh(ctx); err != nil {
 		return fmt.Errorf("look at the files of session %s: %w", key, err)
 	}
 	return nil

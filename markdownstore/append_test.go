@@ -414,7 +414,7 @@ func TestRetractLate(t *testing.T) {
 	if _, err := s.Append(bg, "memory/2026-03-18.md", "e1", "- a"); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := Retract(bg, s, "memory/2026-03-18.md", map[string]string{"e1": "- a"}, true); err != nil || out.Gone != 1 {
+	if out, err := s.Retract(bg, "memory/2026-03-18.md", map[string]string{"e1": "- a"}, true); err != nil || out.Gone != 1 {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if got := read(t, dir, "memory/2026-03-21.md"); got != before {
@@ -449,7 +449,7 @@ func TestRetract(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := Retract(ctx, s, "memory/imported/mem0.md", entries, false)
+		out, err := s.Retract(ctx, "memory/imported/mem0.md", entries, false)
 		if err != nil || out.Gone != 3 || len(out.Changed) > 0 {
 			t.Errorf("a preview: %+v, %v", out, err)
 		}
@@ -457,7 +457,7 @@ func TestRetract(t *testing.T) {
 		if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		out, err = Retract(ctx, s, "memory/imported/mem0.md", entries, true)
+		out, err = s.Retract(ctx, "memory/imported/mem0.md", entries, true)
 		if err != nil || out.Gone != 2 || len(out.Changed) != 1 || out.Changed[0] != "c" {
 			t.Errorf("%+v, %v", out, err)
 		}
@@ -466,7 +466,7 @@ func TestRetract(t *testing.T) {
 		if err != nil || string(after) != want {
 			t.Errorf("got %q, want %q", after, want)
 		}
-		if out, err := Retract(ctx, s, "memory/none.md", entries, true); err != nil || out.Gone > 0 {
+		if out, err := s.Retract(ctx, "memory/none.md", entries, true); err != nil || out.Gone > 0 {
 			t.Errorf("of a file that is not there: %+v, %v", out, err)
 		}
 	}

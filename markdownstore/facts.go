@@ -198,7 +198,7 @@ func splitFile(text string) []string {
 
 // FactFiles lists the files of facts in a workspace, by the path of the file that the facts
 // describe. It opens no file. It returns nil if the workspace has no files of facts.
-func FactFiles(s *Store) map[string]fs.FileInfo {
+func (s *Store) FactFiles() map[string]fs.FileInfo {
 	entries, err := readDir(s.files, factsDir)
 	if err != nil {
 		return nil
@@ -216,10 +216,10 @@ func FactFiles(s *Store) map[string]fs.FileInfo {
 	return out
 }
 
-// FactsOf returns the facts of a file of a workspace, given the searched text of the file. unused
-// counts the rows that no longer hold. FactsOf returns no facts if the file has no facts or if
+// Facts returns the facts of a file of a workspace, given the searched text of the file. unused
+// counts the rows that no longer hold. Facts returns none if the file has no facts or if
 // they can't be read.
-func FactsOf(s *Store, p, text string) (facts []Fact, unused int) {
+func (s *Store) Facts(p, text string) (facts []Fact, unused int) {
 	at, ok := FactsPath(p)
 	if !ok {
 		return nil, 0

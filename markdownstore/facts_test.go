@@ -122,7 +122,7 @@ func TestFactsOfAStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if FactFiles(s) != nil {
+	if s.FactFiles() != nil {
 		t.Error("there are facts")
 	}
 	f, _ := NewFact("Ana mends nets (work)", []LineRange{{3, 3}}, log)
@@ -141,10 +141,10 @@ func TestFactsOfAStore(t *testing.T) {
 	if !slices.Equal(listed, []string{"memory/2026-03-01.md"}) {
 		t.Errorf("listed are %q", listed)
 	}
-	if files := FactFiles(s); len(files) != 1 || files["memory/2026-03-01.md"] == nil {
+	if files := s.FactFiles(); len(files) != 1 || files["memory/2026-03-01.md"] == nil {
 		t.Errorf("files of facts: %v", files)
 	}
-	if facts, unused := FactsOf(s, "memory/2026-03-01.md", log); len(facts) != 1 || unused != 0 || facts[0].Citation("memory/2026-03-01.md") != "memory/.facts/2026-03-01.md#L6" {
+	if facts, unused := s.Facts("memory/2026-03-01.md", log); len(facts) != 1 || unused != 0 || facts[0].Citation("memory/2026-03-01.md") != "memory/.facts/2026-03-01.md#L6" {
 		t.Errorf("%+v, %d unused", facts, unused)
 	}
 	if c, err := s.Read("memory/.facts/2026-03-01.md", 6, 1); err != nil || !strings.HasPrefix(c.Text, "- Ana mends nets (work) <!-- from memory/2026-03-01.md#L3 = ") {

@@ -24,7 +24,7 @@ type Remote interface {
 
 // IsRemote reports whether other machines may write the files too, so that the files can't be
 // watched.
-func IsRemote(s *Store) bool {
+func (s *Store) IsRemote() bool {
 	_, ok := s.files.(Remote)
 	return ok
 }
@@ -32,16 +32,16 @@ func IsRemote(s *Store) bool {
 // Version returns the version of files that are a [Remote]. The next reads see the writes of
 // others, except writes that are no older than old. For a folder it returns 0, because a folder
 // is always read as it is.
-func Version(ctx context.Context, s *Store, old time.Duration) (int64, error) {
+func (s *Store) Version(ctx context.Context, old time.Duration) (int64, error) {
 	if r, ok := s.files.(Remote); ok {
 		return r.Version(ctx, old)
 	}
 	return 0, nil
 }
 
-// PlaceOf names the place of the files. For a folder it returns the absolute path. It returns ""
+// Place names the place of the files. For a folder it returns the absolute path. It returns ""
 // if the files have no name for their place.
-func PlaceOf(s *Store) string {
+func (s *Store) Place() string {
 	if r, ok := s.files.(Remote); ok {
 		return r.Where()
 	}

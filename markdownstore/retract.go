@@ -23,14 +23,14 @@ type retracted struct {
 // Retract removes entries from a file that [Store.Append] wrote there, or from the later log that
 // has the late entries of a closed one. entries holds the appended texts by id. Retract skips
 // missing entries. If apply is false, it writes nothing.
-func Retract(ctx context.Context, s *Store, path string, entries map[string]string, apply bool) (retracted, error) {
-	out, err := retract(ctx, s, path, entries, apply)
+func (s *Store) Retract(ctx context.Context, path string, entries map[string]string, apply bool) (retracted, error) {
+	out, err := s.retract(ctx, path, entries, apply)
 	pl, lerr := s.locate(path)
 	if err != nil || lerr != nil || !s.isClosed(pl) {
 		return out, err
 	}
 	for date, today := daysAfter(pl.class.Date, 1), s.Today(s.opts.Now()); date <= today; date = daysAfter(date, 1) {
-		late, err := retract(ctx, s, dailyPath(date), entries, apply)
+		late, err := s.retract(ctx, dailyPath(date), entries, apply)
 		if err != nil {
 			return out, err
 		}
@@ -39,7 +39,7 @@ func Retract(ctx context.Context, s *Store, path string, entries map[string]stri
 	return out, nil
 }
 
-func retract(ctx context.Context, s *Store, path string, entries map[string]string, apply bool) (retracted, error) {
+func (s *Store) retract(ctx context.Context, path string, entries map[string]string, apply bool) (retracted, error) {
 	for range appendTries {
 		var out retracted
 		l, err := s.ReadFile(path)

@@ -135,7 +135,7 @@ func (b *Bench) chunks(path string) ([]index.Chunk, error) {
 	var out []index.Chunk
 	words, over := d.Keywords(), d.Over()
 	b.lines[path] = strings.Split(f.Text, "\n")
-	facts, _ := markdownstore.FactsOf(b.store, path, f.Text)
+	facts, _ := b.store.Facts(path, f.Text)
 	for _, c := range b.store.Chunks(d) {
 		b.cut = append(b.cut, cut{path, embed.Compose(c.Trail, c.Text), c.StartLine, c.EndLine})
 		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail,

@@ -130,7 +130,7 @@ func TestWorkspaceInRows(t *testing.T) {
 		end(single, b)
 	}
 	for _, f := range files {
-		if _, err := markdownstore.Version(ctx, f, 0); err != nil {
+		if _, err := f.Version(ctx, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -185,7 +185,7 @@ func TestTwoMachinesRemember(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if _, err := markdownstore.Version(context.Background(), files, 0); err != nil {
+	if _, err := files.Version(context.Background(), 0); err != nil {
 		t.Fatal(err)
 	}
 	l, err := files.ReadFile("MEMORY.md")

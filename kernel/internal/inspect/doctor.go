@@ -18,7 +18,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/session"
-	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // maxAlike is the number of symptoms of one sort that are reported one by one.
@@ -125,7 +124,7 @@ func (d *doctor) files() {
 	if len(names) > 0 {
 		d.tell(health.OK, "left out: "+strings.Join(names, ", "), "index.include and index.exclude say what is memory")
 	}
-	if markdownstore.IsRemote(m.Private) {
+	if m.Private.IsRemote() {
 		return // the other checks concern its state, which is in the same place
 	}
 	if err := writable(d.in.Workspace); err != nil {

@@ -93,7 +93,7 @@ func (c *corpus) markdown(ctx context.Context, skipped func(api.SkippedFile)) it
 // includes the stat of its facts, so that the file is read again when its facts change.
 func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, skipped func(api.SkippedFile)) iter.Seq2[index.FileStat, error] {
 	return func(yield func(index.FileStat, error) bool) {
-		facts := markdownstore.FactFiles(st)
+		facts := st.FactFiles()
 		for f, err := range st.Walk(ctx) {
 			c, _ := st.Classify(f.Path)
 			if fi := facts[f.Path]; fi != nil && err == nil {
@@ -221,7 +221,7 @@ func (c *corpus) chunks(path string, r *api.Reindexed) ([]index.Chunk, error) {
 		}
 		r.Notes = append(r.Notes, note)
 	}
-	facts, unused := markdownstore.FactsOf(st, rest, text)
+	facts, unused := st.Facts(rest, text)
 	if unused > 0 {
 		r.Notes = append(r.Notes, api.SkippedFile{Path: path, Reason: fmt.Sprintf("%d of its facts don't count: the lines that they cite have changed", unused)})
 	}

@@ -136,13 +136,13 @@ func openFiles(ctx context.Context, dir string, o *Options) (*markdownstore.Stor
 		return nil, errors.New("images and sounds are found in a folder, and the workspace's files are kept elsewhere: name no folders of media, or keep the workspace in its folder")
 	}
 	s := markdownstore.New(o.Files, &o.Store)
-	_, err := markdownstore.Version(ctx, s, 0) // a fault of the place is reported now
+	_, err := s.Version(ctx, 0) // a fault of the place is reported now
 	return s, err
 }
 
 // Fresh makes later reads see everything that other processes have written so far.
-func Fresh(ctx context.Context, m *Memory) error {
-	_, err := markdownstore.Version(ctx, m.Private, 0)
+func (m *Memory) Fresh(ctx context.Context) error {
+	_, err := m.Private.Version(ctx, 0)
 	return err
 }
 
@@ -155,8 +155,8 @@ func (m *Memory) syncOptions() SyncOptions {
 	o := m.o.Sync
 	o.State, o.Now, o.Lag = m.o.State, m.o.Now, m.lag
 	o.Update = func(ctx context.Context) (*api.Reindexed, error) { return m.reindex(ctx, &how{delta: true}) }
-	if markdownstore.IsRemote(m.Private) {
-		o.Version = func(ctx context.Context) (int64, error) { return markdownstore.Version(ctx, m.Private, recently) }
+	if m.Private.IsRemote() {
+		o.Version = func(ctx context.Context) (int64, error) { return m.Private.Version(ctx, recently) }
 		o.Open = func(w watch.Options) (watcher, error) { return poll(m.Private, &w), nil }
 		return o
 	}
@@ -175,7 +175,7 @@ func (m *Memory) syncOptions() SyncOptions {
 
 // poll looks at files that can't be watched.
 func poll(st *markdownstore.Store, w *watch.Options) *watch.Poller {
-	return watch.Poll(w.Debounce, func(ctx context.Context) (int64, error) { return markdownstore.Version(ctx, st, 0) })
+	return watch.Poll(w.Debounce, func(ctx context.Context) (int64, error) { return st.Version(ctx, 0) })
 }
 
 // watched returns the tree of a store to watch.

@@ -239,7 +239,7 @@ func (k *Keeper) forgetEntries(ctx context.Context, s *session.Session, scrub *s
 	}
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		out.Elsewhere = append(out.Elsewhere, k.Upkeep.Promoted(slices.Collect(maps.Values(files[path]))...)...)
-		r, err := markdownstore.Retract(ctx, k.Memory.Store(true), path, files[path], req.Apply)
+		r, err := k.Memory.Store(true).Retract(ctx, path, files[path], req.Apply)
 		if err != nil {
 			return err
 		}

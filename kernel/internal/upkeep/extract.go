@@ -165,7 +165,7 @@ func (k *Keeper) forgetFacts(ctx context.Context, clean func(string) string) err
 	if k.Files == nil {
 		return nil
 	}
-	for path := range markdownstore.FactFiles(k.Files) {
+	for path := range k.Files.FactFiles() {
 		if err := k.forgetFactsOf(ctx, path, clean); err != nil {
 			return fmt.Errorf("take what is forgotten out of the facts of %s: %w", path, err)
 		}

@@ -56,7 +56,7 @@ type copying struct {
 // not used.
 func Markdown(ctx context.Context, from, to *markdownstore.Store, o Options) (*Report, []CopyLeft, error) {
 	c := &copying{from: from, to: to, o: o, hashes: map[string]string{}}
-	c.From, c.To = markdownstore.PlaceOf(from), markdownstore.PlaceOf(to)
+	c.From, c.To = from.Place(), to.Place()
 	if err := c.list(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -122,7 +122,7 @@ func read(s *markdownstore.Store, p string) (text, hash string, err error) {
 // list reads the source.
 func (c *copying) list(ctx context.Context) error {
 	c.o.Progress("reading", 0, 0)
-	if _, err := markdownstore.Version(ctx, c.from, 0); err != nil {
+	if _, err := c.from.Version(ctx, 0); err != nil {
 		return err
 	}
 	var denied *markdownstore.DeniedError
@@ -138,7 +138,7 @@ func (c *copying) list(ctx context.Context) error {
 			c.paths = append(c.paths, f.Path)
 		}
 	}
-	for p := range markdownstore.FactFiles(c.from) {
+	for p := range c.from.FactFiles() {
 		at, _ := markdownstore.FactsPath(p)
 		c.paths = append(c.paths, at)
 	}
@@ -156,7 +156,7 @@ func (c *copying) list(ctx context.Context) error {
 		c.hashes[p] = hash
 		c.Documents, c.Bytes = c.Documents+1, c.Bytes+int64(len(text))
 	}
-	if !markdownstore.IsRemote(c.from) {
+	if !c.from.IsRemote() {
 		return nil // a folder has many other files, and they stay there
 	}
 	return fs.WalkDir(c.from.Files(), ".", func(p string, d fs.DirEntry, err error) error {
@@ -219,13 +219,13 @@ func (c *copying) write(ctx context.Context, there map[string]bool) error {
 
 // verify reads a place again: only the content that it returns counts.
 func (c *copying) verify(ctx context.Context, s *markdownstore.Store) error {
-	if _, err := markdownstore.Version(ctx, s, 0); err != nil {
+	if _, err := s.Version(ctx, 0); err != nil {
 		return err
 	}
 	return c.each(ctx, "comparing", func(p string) error {
 		_, hash, err := read(s, p)
 		if err == nil && hash != c.hashes[p] {
-			err = fmt.Errorf("%s was changed in %s meanwhile: run it again", p, markdownstore.PlaceOf(s))
+			err = fmt.Errorf("%s was changed in %s meanwhile: run it again", p, s.Place())
 		}
 		return err
 	})

@@ -91,7 +91,7 @@ func TestFilesAreSeenElsewhere(t *testing.T) {
 		if _, err := one.Append(ctx, "memory/t.md", fmt.Sprint("e", i), fmt.Sprint("entry ", i)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := markdownstore.Version(ctx, two, 0); err != nil {
+		if _, err := two.Version(ctx, 0); err != nil {
 			t.Fatal(err)
 		}
 		before := c.N
@@ -100,12 +100,12 @@ func TestFilesAreSeenElsewhere(t *testing.T) {
 			t.Errorf("%d: %q, %v; asked the server %d times", i, l.Text, err, c.N-before)
 		}
 	}
-	version, err := markdownstore.Version(ctx, two, 0)
+	version, err := two.Version(ctx, 0)
 	if err != nil || version == 0 {
 		t.Error(version, err)
 	}
 	before := c.N
-	if again, err := markdownstore.Version(ctx, two, 0); again != version || err != nil || c.N != before+1 {
+	if again, err := two.Version(ctx, 0); again != version || err != nil || c.N != before+1 {
 		t.Errorf("version %d, was %d, %v, %d statements", again, version, err, c.N-before)
 	}
 	h, err := one.ReadFile("memory/t.md")
@@ -115,7 +115,7 @@ func TestFilesAreSeenElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if next, err := markdownstore.Version(ctx, two, 0); next <= version || err != nil {
+	if next, err := two.Version(ctx, 0); next <= version || err != nil {
 		t.Error(next, err)
 	}
 	if _, err := two.ReadFile("memory/t.md"); !errors.Is(err, fs.ErrNotExist) {
