@@ -36,12 +36,7 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	if model == "" && dim != 0 || model != "" && dim <= 0 {
 		return fmt.Errorf("%s of %s: model %q can't have vectors of length %d: give the model's own length", op, ix.door.path, model, dim)
 	}
-	h, done, err := ix.door.exclusive(ctx, op, defaultWait)
-	if err != nil {
-		return err
-	}
-	defer done()
-	err = h.update(ctx, func(tx *sql.Tx, m *meta) error {
+	return ix.write(ctx, op, true, func(tx *sql.Tx, m *meta) error {
 		if m.model == model && m.dim == dim {
 			return nil
 		}
@@ -57,7 +52,24 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 		}
 		return fillVectors(ctx, tx, m)
 	})
-	if err == nil {
+}
+
+// write runs f in a transaction on the present meta, and then makes the codes of vectors that are due.
+// With alone, it takes the lock of Sync first.
+func (ix *Index) write(ctx context.Context, op string, alone bool, f func(tx *sql.Tx, m *meta) error) error {
+	var h *handles
+	var done func()
+	var err error
+	if alone {
+		h, done, err = ix.door.exclusive(ctx, op, defaultWait)
+	} else {
+		h, done, err = ix.door.writer(ctx, op)
+	}
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err = h.update(ctx, f); err == nil {
 		err = tune(ctx, h, ix.door.opts)
 	}
 	return explain(op, ix.door.path, err)
@@ -120,12 +132,7 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embe
 			return fmt.Errorf("%s in %s: vector of text %s: %w", op, ix.door.path, v.Hash, err)
 		}
 	}
-	h, done, err := ix.door.writer(ctx, op)
-	if err != nil {
-		return err
-	}
-	defer done()
-	err = h.update(ctx, func(tx *sql.Tx, m *meta) error {
+	return ix.write(ctx, op, false, func(tx *sql.Tx, m *meta) error {
 		edits, err := m.codes.Edit(ctx, tx)
 		if err != nil {
 			return err
@@ -143,10 +150,6 @@ func (ix *Index) PutEmbeddings(ctx context.Context, model string, vectors []Embe
 		}
 		return edits.Save(ctx, tx, &m.codes)
 	})
-	if err == nil {
-		err = tune(ctx, h, ix.door.opts)
-	}
-	return explain(op, ix.door.path, err)
 }
 
 // putVector stores one vector in the cache and, if its model is in use, for every chunk with its
@@ -190,12 +193,7 @@ func (ix *Index) KeepLength(ctx context.Context, model string, dim int) (forgott
 	if model == "" {
 		return 0, Problem(op, ix.door.path, ErrModel, errors.New("the model has no name"))
 	}
-	h, done, err := ix.door.exclusive(ctx, op, defaultWait)
-	if err != nil {
-		return 0, err
-	}
-	defer done()
-	err = h.update(ctx, func(tx *sql.Tx, m *meta) error {
+	err = ix.write(ctx, op, true, func(tx *sql.Tx, m *meta) error {
 		res, err := tx.ExecContext(ctx, "DELETE FROM embedding_cache WHERE model=? AND dim<>?", model, dim)
 		if err != nil {
 			return err
@@ -207,5 +205,5 @@ func (ix *Index) KeepLength(ctx context.Context, model string, dim int) (forgott
 		m.generation++
 		return fillVectors(ctx, tx, m)
 	})
-	return forgotten, explain(op, ix.door.path, err)
+	return forgotten, err
 }

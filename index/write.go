@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/memkernel/memkernel/index/analysis"
 	"github.com/memkernel/memkernel/index/internal/drv"
 	"github.com/memkernel/memkernel/index/internal/fts5"
 	"github.com/memkernel/memkernel/index/internal/vec"
@@ -151,63 +150,41 @@ func oldChunks(ctx context.Context, db drv.Conn, file int64) ([]oldChunk, error)
 
 // writer writes files within one transaction.
 type writer struct {
-	ctx  context.Context
-	tx   *sql.Tx
-	meta *meta
-	// a is an analyzer. It is made when the words of a chunk were not prepared and must be made
-	// now.
-	a                    *analysis.Analyzer
+	ctx context.Context
+	tx  *sql.Tx
+	// prepared are the statements that were run before.
+	prepared             map[string]*sql.Stmt
+	meta                 *meta
 	added, removed, kept int
+	codes                *vec.Edits
+}
 
-	insertChunk, insertWords, copyVector *sql.Stmt
-	findVector                           *sql.Stmt
-	deleteChunk, deleteWords, deleteVec  *sql.Stmt
-	moveChunk                            *sql.Stmt
-	codes                                *vec.Edits
+func newWriter(ctx context.Context, tx *sql.Tx, m *meta) (*writer, error) {
+	codes, err := m.codes.Edit(ctx, tx)
+	return &writer{ctx: ctx, tx: tx, prepared: map[string]*sql.Stmt{}, meta: m, codes: codes}, err
+}
+
+// statement returns a query, prepared once for the transaction, which closes it.
+func (w *writer) statement(query string) (s *sql.Stmt, err error) {
+	if s = w.prepared[query]; s == nil {
+		s, err = w.tx.PrepareContext(w.ctx, query)
+		w.prepared[query] = s
+	}
+	return s, err
+}
+
+func (w *writer) exec(query string, args ...any) error {
+	s, err := w.statement(query)
+	if err == nil {
+		_, err = s.ExecContext(w.ctx, args...)
+	}
+	return err
 }
 
 // finish is called when all is written.
 func (w *writer) finish() error {
-	if err := w.codes.Save(w.ctx, w.tx, &w.meta.codes); err != nil {
+	if err := w.codes.Save(w.ctx, w.tx, &w.meta.codes); err != nil || w.removed == 0 {
 		return err
 	}
-	if w.removed == 0 {
-		return nil
-	}
 	return fts5.Mend(w.ctx, w.tx)
-}
-
-func newWriter(ctx context.Context, tx *sql.Tx, m *meta) (*writer, error) {
-	w := &writer{ctx: ctx, tx: tx, meta: m}
-	type statement struct {
-		to    **sql.Stmt
-		query string
-	}
-	statements := []statement{
-		{&w.insertChunk, `INSERT INTO chunks(row, file, seq, id, hash, start_line, end_line, tokens, lang, date, trail, keywords, body)
-			VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
-		{&w.insertWords, fts5.Insert},
-		{&w.deleteChunk, `DELETE FROM chunks WHERE row=?`},
-		{&w.deleteWords, fts5.Delete},
-		{&w.moveChunk, `UPDATE chunks SET seq=?, start_line=?, end_line=?, tokens=? WHERE row=?`},
-	}
-	if m.model != "" {
-		statements = append(statements,
-			statement{&w.copyVector, `INSERT INTO chunks_vec(rowid, embedding)
-				SELECT ?, vector FROM embedding_cache WHERE hash=? AND model=? AND dim=?`},
-			statement{&w.findVector, `SELECT id, vector FROM embedding_cache WHERE hash=? AND model=? AND dim=?`},
-			statement{&w.deleteVec, `DELETE FROM chunks_vec WHERE rowid=?`})
-	}
-	var err error
-	if w.codes, err = m.codes.Edit(ctx, tx); err != nil {
-		return nil, err
-	}
-	for _, s := range statements {
-		stmt, err := tx.PrepareContext(ctx, s.query)
-		if err != nil {
-			return nil, err
-		}
-		*s.to = stmt // closed with the transaction
-	}
-	return w, nil
 }

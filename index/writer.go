@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/index/internal/fts5"
 )
 
 // stat notes a file's stat and leaves its chunks as they are. A file that was
@@ -103,8 +104,7 @@ func (w *writer) move(r *ReadyChunk, seq int, o oldChunk) error {
 	if o.seq == seq && o.startLine == r.StartLine && o.endLine == r.EndLine && o.size == r.Tokens {
 		return nil
 	}
-	_, err := w.moveChunk.ExecContext(w.ctx, seq, r.StartLine, r.EndLine, r.Tokens, o.row)
-	return err
+	return w.exec("UPDATE chunks SET seq=?, start_line=?, end_line=?, tokens=? WHERE row=?", seq, r.StartLine, r.EndLine, r.Tokens, o.row)
 }
 
 // insert adds a chunk, its words and, if the cache has it, its vector.
@@ -116,24 +116,32 @@ func (w *writer) insert(f *prepared, file int64, seq int) error {
 	}
 	row := w.meta.nextRow
 	w.meta.nextRow++
-	if _, err := w.insertChunk.ExecContext(w.ctx, row, file, seq, r.ID, r.Hash[:], r.StartLine, r.EndLine,
-		r.Tokens, r.Words.Lang, r.Date, r.TrailText, r.Keywords, r.Text); err != nil {
-		return err
+	err := w.exec(`INSERT INTO chunks(row, file, seq, id, hash, start_line, end_line, tokens, lang, date, trail, keywords, body)
+		VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, file, seq, r.ID, r.Hash[:], r.StartLine, r.EndLine,
+		r.Tokens, r.Words.Lang, r.Date, r.TrailText, r.Keywords, r.Text)
+	if err == nil {
+		err = w.exec(fts5.Insert, row, r.Words.Body, r.Words.Trail, r.Words.File, r.Words.Names)
 	}
-	if _, err := w.insertWords.ExecContext(w.ctx, row, r.Words.Body, r.Words.Trail, r.Words.File, r.Words.Names); err != nil {
+	if err != nil {
 		return err
 	}
 	w.added++
 	w.meta.langs[r.Words.Lang]++
-	if w.copyVector == nil {
+	if w.meta.model == "" {
 		return nil
 	}
-	if _, err := w.copyVector.ExecContext(w.ctx, row, r.Hash[:], w.meta.model, w.meta.dim); err != nil || w.codes == nil {
+	err = w.exec(`INSERT INTO chunks_vec(rowid, embedding)
+		SELECT ?, vector FROM embedding_cache WHERE hash=? AND model=? AND dim=?`, row, r.Hash[:], w.meta.model, w.meta.dim)
+	if err != nil || w.codes == nil {
+		return err
+	}
+	find, err := w.statement("SELECT id, vector FROM embedding_cache WHERE hash=? AND model=? AND dim=?")
+	if err != nil {
 		return err
 	}
 	var id int64
 	var vector []byte
-	err := w.findVector.QueryRowContext(w.ctx, r.Hash[:], w.meta.model, w.meta.dim).Scan(&id, &vector)
+	err = find.QueryRowContext(w.ctx, r.Hash[:], w.meta.model, w.meta.dim).Scan(&id, &vector)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -148,11 +156,12 @@ func (w *writer) remove(o oldChunk) error {
 	w.removed++
 	w.meta.langs[o.lang]--
 	w.codes.Drop(o.row)
-	for _, stmt := range []*sql.Stmt{w.deleteChunk, w.deleteWords, w.deleteVec} {
-		if stmt == nil {
-			continue
-		}
-		if _, err := stmt.ExecContext(w.ctx, o.row); err != nil {
+	queries := []string{"DELETE FROM chunks WHERE row=?", fts5.Delete, "DELETE FROM chunks_vec WHERE rowid=?"}
+	if w.meta.model == "" {
+		queries = queries[:2]
+	}
+	for _, q := range queries {
+		if err := w.exec(q, o.row); err != nil {
 			return err
 		}
 	}

@@ -170,38 +170,45 @@ func (l leaf) carried() (part []byte, more bool, err error) {
 }
 
 // find returns the part of a term's rows that is on the page where the term begins, nil if it
-// begins on another, and reports whether they may continue on the next page. A term leaves out
-// the prefix that it shares with the one before.
+// begins on another, and reports whether they may continue on the next page.
 func (l leaf) find(key []byte) (part []byte, more bool, err error) {
-	r, term, at := numbers{b: l.terms}, []byte(nil), uint64(0)
-	for first := true; len(r.b) > 0; first = false {
-		at += r.next()
-		if r.bad || at > uint64(len(l.content)) {
-			return nil, false, errUnknownForm
+	err = l.each(func(term, rows []byte, last bool) bool {
+		c := bytes.Compare(term, key)
+		if c == 0 {
+			part, more = rows, last
 		}
-		t, keep := numbers{b: l.content[at:]}, uint64(0)
+		return c < 0
+	})
+	return part, more, err
+}
+
+// each calls f for the terms that begin on a page, with their rows on it, until it returns false. last
+// reports whether the rows may continue on the next page. f must not keep term. A term leaves out the
+// prefix that it shares with the one before.
+func (l leaf) each(f func(term, rows []byte, last bool) bool) error {
+	r, term, size := numbers{b: l.terms}, []byte(nil), uint64(len(l.content))
+	at := r.next()
+	for first := true; len(l.terms) > 0; first = false {
+		end, last := size, len(r.b) == 0
+		if !last {
+			end = at + r.next()
+		}
+		if r.bad || at > end || end > size {
+			return errUnknownForm
+		}
+		t, keep := numbers{b: l.content[at:end]}, uint64(0)
 		if !first {
 			keep = t.next()
 		}
 		n := t.next()
 		if t.bad || keep > uint64(len(term)) || n > uint64(len(t.b)) {
-			return nil, false, errUnknownForm
+			return errUnknownForm
 		}
 		term = append(term[:keep], t.b[:n]...)
-		switch c := bytes.Compare(term, key); {
-		case c > 0:
-			return nil, false, nil
-		case c == 0:
-			begin := uint64(len(l.content)-len(t.b)) + n
-			if len(r.b) == 0 {
-				return l.content[begin:], true, nil
-			}
-			end := at + r.next()
-			if r.bad || end < begin || end > uint64(len(l.content)) {
-				return nil, false, errUnknownForm
-			}
-			return l.content[begin:end], false, nil
+		if !f(term, t.b[n:], last) || last {
+			return nil
 		}
+		at = end
 	}
-	return nil, false, nil
+	return nil
 }

@@ -59,11 +59,12 @@ func readWords(ctx context.Context, db drv.Conn, structure []byte, want func(ter
 			if err != nil {
 				return nil, err
 			}
-			err = l.each(func(term []byte) {
+			err = l.each(func(term, _ []byte, _ bool) bool {
 				if len(term) > 1 && term[0] == termMark && want(term[1:]) {
 					all = append(all, string(term[1:]))
 					size += len(term) - 1
 				}
+				return true
 			})
 			if err != nil {
 				return nil, err
@@ -75,26 +76,4 @@ func readWords(ctx context.Context, db drv.Conn, structure []byte, want func(ter
 	}
 	slices.Sort(all)
 	return slices.Clip(slices.Compact(all)), nil
-}
-
-// each calls f for the terms that begin on a page. f must not keep its argument.
-func (l leaf) each(f func(term []byte)) error {
-	r, term, at := numbers{b: l.terms}, []byte(nil), uint64(0)
-	for first := true; len(r.b) > 0; first = false {
-		at += r.next()
-		if r.bad || at > uint64(len(l.content)) {
-			return errUnknownForm
-		}
-		t, keep := numbers{b: l.content[at:]}, uint64(0)
-		if !first {
-			keep = t.next()
-		}
-		n := t.next()
-		if t.bad || keep > uint64(len(term)) || n > uint64(len(t.b)) {
-			return errUnknownForm
-		}
-		term = append(term[:keep], t.b[:n]...)
-		f(term)
-	}
-	return nil
 }
