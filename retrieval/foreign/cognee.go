@@ -1,7 +1,7 @@
 package foreign
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -35,42 +35,34 @@ var cogneeTexts = []string{"text", "completion", "summary", "content", "answer",
 // which Cognee itself would show one.
 var cogneeGroups = []string{"search_result", "text_result", "context_result", "objects_result"}
 
-func cogneeKnows(raw json.RawMessage) bool {
-	switch kindOf(raw) {
-	case '"':
+func cogneeKnows(v any) bool {
+	if _, answer := v.(string); answer || insightOf(v) != "" {
 		return true
-	case '[':
-		return tripletOf(list(raw)) != ""
 	}
-	m := object(raw)
+	m := object(v)
 	return m.has("search_type", "payload", "attributes", "edge_attributes") || isGroup(m) || m.has("text") && m.has("id", "dataset_id", "kind", "type")
 }
 
 func isGroup(m members) bool {
-	for _, g := range cogneeGroups {
-		if _, ok := m[g]; ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(cogneeGroups, func(g string) bool { _, ok := m[g]; return ok })
 }
 
 // cogneeEntries takes groups apart.
-func cogneeEntries(doc json.RawMessage) ([]entry, error) {
+func cogneeEntries(doc any) ([]entry, error) {
 	if m := object(doc); m.has("datasets") && !m.has("results") {
-		return combined(m)
+		return combined(m), nil
 	}
 	results, err := results(doc)
 	var out []entry
-	for _, raw := range results {
-		m := object(raw)
+	for _, v := range results {
+		m := object(v)
 		if !isGroup(m) {
-			out = append(out, entry{raw: raw})
+			out = append(out, entry{value: v})
 			continue
 		}
 		for _, name := range cogneeGroups {
 			if held := elements(m[name]); len(held) > 0 {
-				out = append(out, grouped(held, m)...)
+				out = append(out, entriesOf(held, m)...)
 				break
 			}
 		}
@@ -79,7 +71,7 @@ func cogneeEntries(doc json.RawMessage) ([]entry, error) {
 }
 
 // combined returns the one answer from several data sets.
-func combined(m members) ([]entry, error) {
+func combined(m members) []entry {
 	group := members{}
 	if sets := list(m["datasets"]); len(sets) == 1 {
 		set := object(sets[0])
@@ -94,130 +86,82 @@ func combined(m members) ([]entry, error) {
 			}
 		}
 		if len(held) > 0 {
-			return grouped(held, group), nil
+			return entriesOf(held, group)
 		}
 	}
-	return nil, nil
-}
-
-func grouped(held []json.RawMessage, group members) []entry {
-	es := make([]entry, len(held))
-	for i := range held {
-		es[i] = entry{raw: held[i], group: group}
-	}
-	return es
+	return nil
 }
 
 // elements returns the elements of a list, also of a list within a list, or the value alone.
-func elements(raw json.RawMessage) []json.RawMessage {
-	l := list(raw)
-	switch {
-	case kindOf(raw) == 0:
+func elements(v any) []any {
+	switch l, listed := v.([]any); {
+	case v == nil:
 		return nil
-	case l == nil:
-		return []json.RawMessage{raw}
-	case len(l) == 1 && kindOf(l[0]) == '[' && tripletOf(list(l[0])) == "":
+	case !listed:
+		return []any{v}
+	case len(l) == 1 && list(l[0]) != nil && insightOf(l[0]) == "":
 		return list(l[0])
+	default:
+		return l
 	}
-	return l
 }
 
 func readCognee(e entry) (r Record, err error) {
-	r.Source = datasetOf(maps.Clone(e.group))
-	switch kindOf(e.raw) {
-	case '"':
-		err = json.Unmarshal(e.raw, &r.Text)
-		return r, err
-	case '[':
-		if r.Text = tripletOf(list(e.raw)); r.Text == "" {
+	r.Source = cmp.Or(e.group.text("dataset_name"), e.group.text("dataset_id"))
+	m := object(e.value)
+	switch v := e.value.(type) {
+	case string:
+		r.Text = v
+		return r, nil
+	case []any:
+		if r.Text = insightOf(v); r.Text == "" {
 			err = errors.New("it is a list and no triplet of source, relation and target")
 		}
 		return r, err
-	}
-	m := object(e.raw)
-	if m == nil {
+	case map[string]any:
+	default:
 		return r, errors.New("it is neither a text nor an object")
 	}
-	if s := datasetOf(m); s != "" {
-		r.Source = s
+	r.Source = cmp.Or(m.text("dataset_name"), m.text("dataset_id"), r.Source)
+	r.ID, r.Score = m.text("id"), m.number("score")
+	edge := object(m["edge_attributes"])
+	r.Text = tripletOf(nameOf(m["source_node_attributes"]), edge.text("edge_text", "relationship_name", "relationship_type"), nameOf(m["target_node_attributes"]))
+	if r.Text != "" {
+		return r, nil
 	}
-	r.ID = m.text("id")
-	m.score(&r, "score")
-	err = r.cogneeText(m)
-	r.Metadata = m.rest()
-	return r, err
-}
-
-// cogneeText finds the text in the object itself or in the value that it wraps, and with it the
-// times.
-func (r *Record) cogneeText(m members) error {
-	if t := edgeOf(m); t != "" {
-		r.Text = t
-		return nil
-	}
-	at := m
+	// The text is in the object itself, or in one that it wraps.
 	for _, name := range []string{"payload", "attributes"} {
 		if inner := object(m[name]); inner != nil && !m.has("text") {
-			at = inner
-			defer func() { m[name] = remake(inner) }()
+			m = inner
 			break
 		}
 	}
-	r.Created, r.Updated = at.time("created_at"), at.time("updated_at")
-	r.Title = at.text("document_name", "title")
-	if r.ID == "" {
-		r.ID = at.text("id", "chunk_id")
-	}
-	var err error
-	r.Text, err = at.must(cogneeTexts...)
-	return err
+	r.Created, r.Updated = m.time("created_at"), m.time("updated_at")
+	r.Title, r.ID = m.text("document_name", "title"), cmp.Or(r.ID, m.text("id", "chunk_id"))
+	r.Text, err = m.must(cogneeTexts...)
+	return r, err
 }
 
-// remake returns an object of the members that are left, or null if none is.
-func remake(m members) json.RawMessage {
-	raw, err := json.Marshal(m.rest())
-	if err != nil {
-		return nil
-	}
-	return raw
-}
-
-// datasetOf takes the identification of a data set: its name, or else its id.
-func datasetOf(m members) string {
-	name, id := m.text("dataset_name"), m.text("dataset_id")
-	if name != "" {
-		return name
-	}
-	return id
-}
-
-// tripletOf spells a source, a relation and a target that are in a list, "" if
-// they don't.
-func tripletOf(l []json.RawMessage) string {
+// insightOf spells a list of a source, a relation and a target, "" if a value is none.
+func insightOf(v any) string {
+	l := list(v)
 	if len(l) != 3 {
 		return ""
 	}
-	a, b := nameOf(l[0]), nameOf(l[2])
-	rel := object(l[1]).text("relationship_name", "edge_text", "name")
-	if a == "" || rel == "" || b == "" {
-		return ""
-	}
-	return a + " " + rel + " " + b
+	return tripletOf(nameOf(l[0]), object(l[1]).text("relationship_name", "edge_text", "name"), nameOf(l[2]))
 }
 
-// edgeOf spells an edge of the graph, "" if it is none.
-func edgeOf(m members) string {
-	rel := object(m["edge_attributes"]).text("edge_text", "relationship_name", "relationship_type")
-	a, b := nameOf(m["source_node_attributes"]), nameOf(m["target_node_attributes"])
-	if a == "" || rel == "" || b == "" {
+// tripletOf spells a source, a relation and a target, "" if one of them is missing.
+func tripletOf(source, relation, target string) string {
+	if source == "" || relation == "" || target == "" {
 		return ""
 	}
-	return a + " " + rel + " " + b
+	return source + " " + relation + " " + target
 }
 
 // nameOf returns a node's name.
-func nameOf(raw json.RawMessage) string {
-	m := object(raw)
+func nameOf(v any) string {
+	m := object(v)
 	if inner := object(m["attributes"]); inner != nil {
 		m = inner
 	}

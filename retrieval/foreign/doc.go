@@ -10,8 +10,7 @@
 //
 // The text of a record is read strictly: a record without a text, or with one that is no string,
 // is refused, and the error names the record. The rest is read leniently: a member that is
-// missing or has another shape leaves its field empty, and every member that no field takes is
-// kept in Metadata as it came. One bad record does not take the others with it; only a document
+// missing or has another shape leaves its field empty. One bad record does not take the others with it; only a document
 // that is no such answer at all is an error.
 //
 // The order of an answer is its system's own and is kept. Scores are kept for the

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"encoding/json"
 	"errors"
 
 	"github.com/memkernel/memkernel"
@@ -26,22 +25,20 @@ import (
 // mem0-ts/src/client/mem0.types.ts; docs.mem0.ai, v1 search; pull requests 1832
 // and 2278; for 2.0 pipecat-ai/pipecat pull request 4626.
 
-func mem0Knows(raw json.RawMessage) bool {
-	m := object(raw)
-	return kindOf(m["memory"]) == '"' || object(m["data"]).has("memory") || relationOf(m) != ""
+func mem0Knows(v any) bool {
+	m := object(v)
+	_, is := m["memory"].(string)
+	return is || object(m["data"]).has("memory") || relationOf(m) != ""
 }
 
 // mem0Entries returns the memories, followed by the relations of the graph.
-func mem0Entries(doc json.RawMessage) ([]entry, error) {
+func mem0Entries(doc any) ([]entry, error) {
 	es, err := resultEntries(doc)
-	for _, raw := range list(object(doc)["relations"]) {
-		es = append(es, entry{raw: raw})
-	}
-	return es, err
+	return append(es, entriesOf(list(object(doc)["relations"]), nil)...), err
 }
 
 func readMem0(e entry) (r Record, err error) {
-	m := object(e.raw)
+	m := object(e.value)
 	if m == nil {
 		return r, errors.New("it is no object")
 	}
@@ -49,36 +46,20 @@ func readMem0(e entry) (r Record, err error) {
 	if r.Text, err = m.must("memory"); err != nil {
 		if data := object(m["data"]); data.has("memory") {
 			r.Text, err = data.must("memory")
-			delete(m, "data")
 		} else if t := relationOf(m); t != "" {
 			r.Text, err = t, nil
 		}
 	}
-	m.score(&r, "score")
-	r.Created, r.Updated = m.time("created_at", "createdAt"), m.time("updated_at", "updatedAt")
-	r.User, r.Agent, r.Run = m.text("user_id", "userId"), m.text("agent_id", "agentId"), m.text("run_id", "runId")
-	r.Scope = memkernel.ScopeSession
-	if r.User == "" && r.Run == "" && (r.Agent != "" || m.has("app_id", "appId")) && !m.has("actor_id", "actorId") {
+	r.Score, r.Created, r.Updated = m.number("score"), m.time("created_at", "createdAt"), m.time("updated_at", "updatedAt")
+	user, agent, run := m.text("user_id", "userId"), m.text("agent_id", "agentId"), m.text("run_id", "runId")
+	r.Scope, r.owner = memkernel.ScopeSession, user+agent+run
+	if user == "" && run == "" && (agent != "" || m.has("app_id", "appId")) && !m.has("actor_id", "actorId") {
 		r.Scope = memkernel.ScopeProject
 	}
-	r.Metadata = m.rest()
 	return r, err
 }
 
 // relationOf spells a relation of the graph, "" if it is none.
 func relationOf(m members) string {
-	var words [3]string
-	for i, names := range [...][]string{{"source"}, {"relationship", "relation"}, {"target", "destination"}} {
-		for _, n := range names {
-			var s string
-			if json.Unmarshal(m[n], &s) == nil && s != "" {
-				words[i] = s
-				break
-			}
-		}
-		if words[i] == "" {
-			return ""
-		}
-	}
-	return words[0] + " " + words[1] + " " + words[2]
+	return tripletOf(m.text("source"), m.text("relationship", "relation"), m.text("target", "destination"))
 }

@@ -1,7 +1,7 @@
 package foreign
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"regexp"
 	"strconv"
@@ -25,8 +25,8 @@ import (
 // Sources: tobi/qmd src/cli/formatter.ts, src/cli/qmd.ts and src/mcp/server.ts,
 // versions 0.x to 2.8; issues 154 and 505, pull requests 506, 533 and 644.
 
-func qmdKnows(raw json.RawMessage) bool {
-	m := object(raw)
+func qmdKnows(v any) bool {
+	m := object(v)
 	return m.has("docid") || m.has("file") && m.has("snippet", "body", "title")
 }
 
@@ -36,24 +36,22 @@ var (
 )
 
 func readQMD(e entry) (r Record, err error) {
-	m := object(e.raw)
+	m := object(e.value)
 	if m == nil {
 		return r, errors.New("it is no object")
 	}
 	r.ID = strings.TrimPrefix(m.text("docid"), "#")
 	r.Source, r.Title = m.text("file"), m.text("title")
-	m.score(&r, "score")
-	line, _ := m.number("line")
-	r.StartLine = lineNumber(line)
-	whole := kindOf(m["body"]) != 0
+	r.Score = m.number("score")
+	if line := m.number("line"); line >= 1 && line <= 1e9 {
+		r.StartLine = int(line)
+	}
+	whole := m.has("body")
 	if r.Text, err = m.must("snippet", "body"); err != nil {
 		return r, err
 	}
 	r.snippet(whole)
-	if r.ID == "" {
-		r.ID = r.Source
-	}
-	r.Metadata = m.rest()
+	r.ID = cmp.Or(r.ID, r.Source)
 	return r, nil
 }
 
@@ -89,12 +87,4 @@ func unnumbered(text string) (string, bool) {
 		lines[i] = l[len(n):]
 	}
 	return strings.Join(lines, "\n"), true
-}
-
-// lineNumber returns a line as a number, 0 if it can't be one.
-func lineNumber(v float64) int {
-	if v < 1 || v > 1e9 {
-		return 0
-	}
-	return int(v)
 }

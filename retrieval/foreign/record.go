@@ -1,9 +1,9 @@
 package foreign
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,9 +23,6 @@ const (
 	mem0   Format = "mem0"
 	cognee Format = "cognee"
 )
-
-// formats lists the formats that are read.
-func formats() []Format { return []Format{QMD, mem0, cognee} }
 
 // Bounds on the input.
 const (
@@ -47,9 +44,8 @@ type Record struct {
 	// text instead.
 	ID   string `json:"id"`
 	Text string `json:"text"`
-	// Score is the system's own score, if Scored. It can't be compared with other scores.
-	Score  float64 `json:"score"`
-	Scored bool    `json:"scored"`
+	// Score is the system's own score, 0 if there is none. It can't be compared with other scores.
+	Score float64 `json:"score"`
 	// Source is where that system has it from: a file's address, a data set. Title
 	// is the source's heading. Lines are of the source, from 1; 0 if unknown.
 	Source    string `json:"source,omitempty"`
@@ -62,22 +58,15 @@ type Record struct {
 	// Scope is session for a record of one person or one run, and for one that names nobody. It
 	// is project for a record that all sessions may see.
 	Scope memkernel.Scope `json:"scope"`
-	// User, Agent and Run are the record's owners, in the system's own ids.
-	User  string `json:"user,omitempty"`
-	Agent string `json:"agent,omitempty"`
-	Run   string `json:"run,omitempty"`
-	// Metadata are the members that no field takes, as they came.
-	Metadata map[string]json.RawMessage `json:"metadata,omitempty"`
+
+	// owner is the names of the person, agent and run that a record is assigned to.
+	owner string
 }
 
 // Origin returns in a few words where a record comes from: the system, and the
 // source or the id by which that system knows it.
 func (r *Record) Origin() string {
-	where := r.ID
-	if r.Source != "" {
-		where = r.Source
-	}
-	return string(r.Format) + " " + where
+	return string(r.Format) + " " + cmp.Or(r.Source, r.ID)
 }
 
 // Ref cites the record as the provenance of a page: by its source and lines if it
@@ -93,10 +82,7 @@ func (r *Record) Ref() memkernel.Ref {
 // Date returns the day of the record's newest time as YYYY-MM-DD in UTC, "" if
 // it has none.
 func (r *Record) Date() string {
-	at := r.Updated
-	if at.IsZero() {
-		at = r.Created
-	}
+	at := cmp.Or(r.Updated, r.Created)
 	if at.IsZero() {
 		return ""
 	}
@@ -108,7 +94,7 @@ func (r *Record) Check() error {
 	switch {
 	case !named(r.Format):
 		return fmt.Errorf("format %q names no system: use 1 to 32 of a-z, 0-9, '.', '_' and '-'", clip(string(r.Format)))
-	case !textutil.IsVisible(r.ID + r.Source + r.User + r.Agent + r.Run):
+	case !textutil.IsVisible(r.ID + r.Source + r.owner):
 		return errors.New("its id, source or owner holds characters that can't be shown")
 	case strings.TrimSpace(r.Text) == "":
 		return errors.New("it has no text")
@@ -129,15 +115,11 @@ func named(f Format) bool {
 // finish fills in the optional members of a record and returns an error if the record is invalid.
 func (r *Record) finish() error {
 	r.Text = strings.TrimSpace(r.Text)
-	if r.Scope == "" {
-		r.Scope = memkernel.ScopeSession
-	}
-	for _, s := range []*string{&r.ID, &r.Source, &r.Title, &r.User, &r.Agent, &r.Run} {
+	r.Scope = cmp.Or(r.Scope, memkernel.ScopeSession)
+	for _, s := range []*string{&r.ID, &r.Source, &r.Title} {
 		*s = clip(strings.TrimSpace(*s))
 	}
-	if r.ID == "" {
-		r.ID = hashOf(r.Text)[:16]
-	}
+	r.ID = cmp.Or(r.ID, hashOf(r.Text)[:16])
 	return r.Check()
 }
 
