@@ -2,7 +2,9 @@ package markdownstore
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
+	"os"
 	"time"
 )
 
@@ -67,4 +69,66 @@ type Writer interface {
 	// that are then empty. If another program changed the file meanwhile, it returns a
 	// *ConflictError and keeps that program's text.
 	Remove(path string, check func(fi fs.FileInfo, old string) error) error
+}
+
+// Remote is a Files that several machines share. Nobody can watch it, and a machine's knowledge
+// of it may be out of date.
+type Remote interface {
+	Files
+	// Version returns a number that is larger whenever something may have been written since the
+	// last call. The number is only valid in this process. The number and later reads are at most
+	// as old as the parameter old. If old is 0, Version makes one request that also fetches the
+	// changes.
+	Version(ctx context.Context, old time.Duration) (int64, error)
+	// Where names the place, for messages.
+	Where() string
+	// Moving marks the place as the target of a move of files from the place from. Only this
+	// process reads or writes the place until Moving is called with "", which removes the mark.
+	// was is the former mark.
+	Moving(ctx context.Context, from string) (was string, err error)
+}
+
+// IsRemote reports whether other machines may write the files too, so that the files can't be
+// watched.
+func (s *Store) IsRemote() bool {
+	_, ok := s.files.(Remote)
+	return ok
+}
+
+// Version returns the version of files that are a [Remote]. The next reads see the writes of
+// others, except writes that are no older than old. For a folder it returns 0, because a folder
+// is always read as it is.
+func (s *Store) Version(ctx context.Context, old time.Duration) (int64, error) {
+	if r, ok := s.files.(Remote); ok {
+		return r.Version(ctx, old)
+	}
+	return 0, nil
+}
+
+// Place names the place of the files. For a folder it returns the absolute path. It returns ""
+// if the files have no name for their place.
+func (s *Store) Place() string {
+	if r, ok := s.files.(Remote); ok {
+		return r.Where()
+	}
+	return s.dir
+}
+
+// OfFS returns a private store of memory's own files in a file system. It can't be
+// written to.
+func OfFS(fsys fs.FS) *Store { return New(readFS{fsys}, &Options{Private: true}) }
+
+type readFS struct{ fs.FS }
+
+func (f readFS) Lstat(p string) (fs.FileInfo, error) { return fs.Lstat(f.FS, p) }
+func (f readFS) Stat(p string) (fs.FileInfo, error)  { return fs.Stat(f.FS, p) }
+func (f readFS) Same(a, b fs.FileInfo) bool          { return os.SameFile(a, b) }
+func (f readFS) Close() error                        { return nil }
+
+func (f readFS) Resolve(link string) (string, bool, error) {
+	return "", false, fmt.Errorf("resolve %s: links are not followed", link)
+}
+
+func (f readFS) Write(context.Context, func(Writer) error) error {
+	return fmt.Errorf("write: %w", fs.ErrPermission)
 }

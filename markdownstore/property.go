@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/memkernel/memkernel/internal/textutil"
 )
@@ -137,4 +138,109 @@ func wordy(key, text string) bool {
 	return slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\r\n,[]\"'", r) }), func(w string) bool {
 		return (named || !strings.ContainsAny(w, "0123456789")) && w != "true" && w != "false" && w != "null" && strings.Trim(w, "-{}|>~") != ""
 	})
+}
+
+// TagMark begins a label that is a tag, and ProjectMark a label that is a project. A label
+// without a mark is a scope.
+const (
+	TagMark     = "#"
+	ProjectMark = "@"
+)
+
+// maxLabels bounds the labels of a document.
+const maxLabels = 64
+
+// Labels returns the names by which a search can select the document: the values of scope,
+// project and tags in the front matter, and the tags in the text, such as #ops. All are in lower
+// case.
+func (d Document) Labels() []string {
+	var out []string
+	add := func(mark, name string) {
+		name = strings.Trim(strings.ToLower(strings.Join(strings.Fields(name), " ")), `[]"'#/`)
+		if name != "" && len(out) < maxLabels && !slices.Contains(out, mark+name) {
+			out = append(out, mark+name)
+		}
+	}
+	for _, key := range []struct {
+		mark  string
+		names []string
+	}{{"", []string{"scope", "scopes"}}, {ProjectMark, []string{"project", "projects"}}, {TagMark, []string{"tags", "tag"}}} {
+		for _, v := range d.values(key.names) {
+			// Names are separated by commas, and tags also by blanks.
+			for _, name := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || key.mark == TagMark && unicode.IsSpace(r) }) {
+				add(key.mark, name)
+			}
+		}
+	}
+	for _, t := range tagsIn(d.Body) {
+		add(TagMark, t)
+	}
+	return out
+}
+
+// tagsIn returns the tags of a text that are outside code: a # after a blank or at the beginning
+// of a line, then a letter.
+func tagsIn(text string) (tags []string) {
+	fenced := false
+	for line := range strings.Lines(text) {
+		if t := strings.TrimSpace(line); strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
+			fenced = !fenced
+		}
+		if fenced || strings.IndexByte(line, '#') < 0 {
+			continue
+		}
+		for _, w := range strings.Fields(line) {
+			name, ok := strings.CutPrefix(w, TagMark)
+			end := strings.IndexFunc(name, func(r rune) bool {
+				return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-/", r)
+			})
+			if end >= 0 {
+				name = name[:end]
+			}
+			if ok && strings.IndexFunc(name, unicode.IsLetter) == 0 {
+				tags = append(tags, name)
+			}
+		}
+	}
+	return tags
+}
+
+// statuses are the words for the status of a file whose work is done or put away, or that no longer holds.
+var statuses = map[string]string{
+	"done": "done", "closed": "done", "completed": "done", "complete": "done", "finished": "done", "resolved": "done", "cancelled": "done", "canceled": "done", "abandoned": "done", "archived": "done",
+	"superseded": "superseded", "deprecated": "superseded", "obsolete": "superseded", "replaced": "superseded",
+}
+
+// Over returns the front matter's word on whether the document still holds: "" if it does, "done"
+// if its work is done or put away, the name of its replacement, or "superseded" if it no longer holds and names
+// none.
+func (d Document) Over() string {
+	for _, key := range []string{"superseded_by", "superseded-by", "replaced_by", "replaced-by"} {
+		if by := unlinked(firstOf(d.Meta[key])); by != "" {
+			return by
+		}
+	}
+	status, by, _ := strings.Cut(firstOf(d.Meta["status"]), " ")
+	over := statuses[strings.ToLower(strings.Trim(status, ".!"))]
+	if named := strings.TrimPrefix(by, "by "); over == "superseded" && named != by {
+		return unlinked(named)
+	}
+	return over
+}
+
+// firstOf returns the first text in a value. A link [[name]] without quotes is a list of a list.
+func firstOf(value any) string {
+	for list, ok := value.([]any); ok && len(list) > 0; list, ok = value.([]any) {
+		value = list[0]
+	}
+	text, _ := value.(string)
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// unlinked returns the target of a link, or another text as it is.
+func unlinked(text string) string {
+	if _, target, ok := strings.Cut(text, "]("); ok {
+		return strings.TrimSuffix(target, ")")
+	}
+	return strings.Trim(text, "[]")
 }

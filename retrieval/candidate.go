@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -178,4 +179,86 @@ func (q *question) protect(g *gathered, cs []*candidate) {
 		}
 	}
 	order(cs)
+}
+
+// decay is the factor by which age reduces a score. It falls from 1 towards a floor, by half of
+// the distance in each half-life. Exponential decay without a floor would reach 10⁻⁷ after two
+// years, and would order old notes only by their dates.
+type decay struct {
+	halfLife time.Duration // 0 or less: nothing decays
+	floor    float64
+}
+
+func (d decay) factor(age time.Duration) float64 {
+	if d.halfLife <= 0 || age <= 0 {
+		return 1
+	}
+	return d.floor + (1-d.floor)*math.Exp2(-float64(age)/float64(d.halfLife))
+}
+
+// presentFloor is the floor for questions about the present state.
+const presentFloor = 0.5
+
+// decay returns the decay for the answers to this question. Age has no effect if the question
+// asks for a time or names a time. Age has more effect than usual if the question is about the
+// present.
+func (q *question) decay() decay {
+	d := decay{q.opts.HalfLife, q.opts.Floor}
+	switch {
+	case q.when.named() || q.intent.when:
+		d.halfLife = 0
+	case q.intent.present:
+		d.floor = min(d.floor, presentFloor)
+	}
+	return d
+}
+
+// diversify picks n candidates by maximal marginal relevance (Carbonell and
+// Goldstein 1998): the next is the one with the largest
+//
+//	λ·relevance − (1−λ)·similarity to the most similar one picked
+//
+// where relevance is the score brought to 0 to 1 among the candidates, and
+// similarity the Jaccard coefficient of their terms. Candidates come sorted by
+// score. Similarity only takes away, so once λ·relevance is below the best value
+// seen, the rest need not be looked at, nor their texts analysed.
+func diversify(cs []*candidate, lambda float64, n int, terms func(*candidate) []uint32) []*candidate {
+	if lambda >= 1 || len(cs) < 3 {
+		return cs[:min(n, len(cs))]
+	}
+	low := cs[len(cs)-1].hit.Score
+	span := cs[0].hit.Score - low
+	relevance := func(c *candidate) float64 {
+		if span <= 0 {
+			return 1
+		}
+		return (c.hit.Score - low) / span
+	}
+	rest := append([]*candidate(nil), cs...)
+	var picked []*candidate
+	for len(picked) < n && len(rest) > 0 {
+		best, top := -1, 0.0
+		for i, c := range rest {
+			r := lambda * relevance(c)
+			if best >= 0 && r <= top {
+				break
+			}
+			c.compare(picked, terms)
+			if v := r - (1-lambda)*c.hit.Parts.Similarity; best < 0 || v > top {
+				best, top = i, v
+			}
+		}
+		picked = append(picked, rest[best])
+		rest = append(rest[:best], rest[best+1:]...)
+	}
+	return picked
+}
+
+// compare brings the candidate's similarity up to date with those picked since
+// it was last compared.
+func (c *candidate) compare(picked []*candidate, terms func(*candidate) []uint32) {
+	for ; c.compared < len(picked); c.compared++ {
+		s := jaccard(terms(c), terms(picked[c.compared]))
+		c.hit.Parts.Similarity = max(c.hit.Parts.Similarity, s)
+	}
 }

@@ -1,7 +1,9 @@
 package retrieval
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -87,4 +89,131 @@ func attribute(b *strings.Builder, name, value string) {
 	if value = strings.TrimSpace(quotable.Replace(neutral(value))); value != "" {
 		b.WriteString(" " + name + `="` + value + `"`)
 	}
+}
+
+// names are the tags that a note must not seem to hold: our own, those of the roles, and those by
+// which hosts and chat templates mark their own text. A tag that continues after one of these
+// words with a sign that is not a letter counts too (system-reminder, tool_result).
+var names = []string{blockTag, itemTag, "system", "user", "human", "assistant", "developer", "instruction", "instructions",
+	"tool", "function", "invoke", "antml", "thinking", "sys", "start", "end"}
+
+// neutral returns a text that can't be mistaken for anything but a note. In tags with the names
+// above and in control tokens of chat templates it replaces the angle bracket by ‹. It drops
+// invisible characters, except the joiners that scripts and emoji need.
+func neutral(text string) string {
+	text = visible(text)
+	var b strings.Builder
+	for i, r := range text {
+		if bracket(r) && posing(text[i+utf8.RuneLen(r):]) {
+			r = '‹'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// visible drops characters that don't belong in a note. It replaces characters that may be shown
+// as line breaks by line breaks.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t':
+			return r
+		case r == '\u2028', r == '\u2029':
+			return '\n'
+		case dropped(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd"))
+}
+
+// dropped reports whether r is a control character, a mark that changes the direction of writing,
+// or an invisible character that no script needs.
+func dropped(r rune) bool {
+	switch {
+	case r < 0x2000:
+		return unicode.Is(unicode.Cc, r) || r == '\u061c'
+	case r <= '\u206f':
+		return r == '\u200b' || r == '\u200e' || r == '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2060'
+	}
+	return r == '\ufeff' || r >= 0xe0000 && r <= 0xe007f
+}
+
+// bracket reports whether a character is read as the beginning of a tag.
+func bracket(r rune) bool { return r == '<' || r == '＜' || r == '﹤' }
+
+// maxPosing bounds how far after a bracket a name is looked for, in characters that may be
+// skipped. maxTag bounds it in bytes.
+const (
+	maxPosing = 64
+	maxTag    = 1 << 10
+)
+
+// posing reports whether the text after a bracket reads as one of the names, or as a control
+// token such as |im_start|.
+func posing(rest string) bool {
+	first, _ := utf8.DecodeRuneInString(rest)
+	loose := unicode.IsSpace(first) // perhaps the sign for less
+	var word []byte
+	skipped := 0
+	for _, r := range rest[:min(len(rest), maxTag)] {
+		r = narrow(r)
+		c := fold(r)
+		switch {
+		case c != 0:
+			word = append(word, c)
+		case len(word) > 0 && !unseen(r):
+			return slices.Contains(names, string(word)) && (!loose || r == '>' || r == '/' || unicode.IsSpace(r))
+		case len(word) == 0 && r == '|':
+			return true
+		case bracket(r), r == '‹', unicode.IsLetter(r) && !unseen(r), skipped > maxPosing:
+			return false
+		default:
+			loose = loose && r != '/'
+			skipped++
+		}
+	}
+	return slices.Contains(names, string(word))
+}
+
+// unseen reports whether a character is invisible within a word.
+func unseen(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Mn, unicode.Me) || r == '\u115f' || r == '\u1160' || r == '\u3164' || r == '\uffa0'
+}
+
+// twins are Cyrillic, Greek and other letters that look like Latin ones.
+var twins = pairs(
+	"аӏсԁеһіјмոорԛгѕтυνԝхуıɡɑοαειℓκρτϲѵ",
+	"alcdehijmnopqrstuvwxyigaoaeilkptcv",
+)
+
+func pairs(from, to string) map[rune]byte {
+	out := map[rune]byte{}
+	i := 0
+	for _, r := range from {
+		out[r] = to[i]
+		i++
+	}
+	return out
+}
+
+// narrow returns the ASCII character for a full-width character.
+func narrow(r rune) rune {
+	if r >= 0xff01 && r <= 0xff5e {
+		return r - 0xfee0
+	}
+	return r
+}
+
+// fold returns the small letter as which a character is read, or 0 if there is no such letter.
+func fold(r rune) byte {
+	if r >= 0x1d400 && r <= 0x1d6a3 { // mathematical letters, 26 large and 26 small in turn
+		return 'a' + byte((r-0x1d400)%26)
+	}
+	r = unicode.ToLower(r)
+	if r >= 'a' && r <= 'z' {
+		return byte(r)
+	}
+	return twins[r]
 }

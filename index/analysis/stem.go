@@ -1,7 +1,9 @@
 package analysis
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/blevesearch/bleve/v2/analysis"
@@ -131,4 +133,116 @@ func scriptOf(w []byte) int {
 		i += n
 	}
 	return plain
+}
+
+// A stem is not enough where words are built out of words by endings, as in Turkish,
+// Finnish, Hungarian, Greek and Russian, by joining, as in German and its neighbours, or by
+// the vowels in between, as in Arabic: школьник and школьный, Rundfunk and
+// Rundfunkgesetz, اكتشف and مكتشف have stems of their own. A word of these languages
+// leaves a second term, its root as far as its letters show it, so that related words
+// are found, and the same word still counts more.
+
+// rootLetters is the number of letters of a word that are taken for its root. Cutting
+// words to five letters does as well for Turkish as taking them apart (Can et al.,
+// Information Retrieval on Turkish Texts, 2008), and about as well for the others
+// (McNamee and Mayfield, Character N-Gram Tokenization for European Language Text
+// Retrieval, 2004). German on paragraphs: recall@10 .983 without, .989 with five, .988
+// with six. English loses by it and Spanish gains nothing.
+const rootLetters = 5
+
+// rootOf returns the root of a word without accents, whose terms begin with its stem; "" if it
+// has no root.
+func rootOf(bare, terms string, l int) (root string) {
+	stem, _, _ := strings.Cut(terms, " ")
+	switch l {
+	case arabic:
+		root = skeleton(stem)
+	case plain:
+		if r, _ := utf8.DecodeRuneInString(bare); unicode.Is(unicode.Greek, r) {
+			root = cutAt(bare, rootLetters)
+		}
+	case german, dutch, swedish, danish, norse, finnish, magyar, turkish, russian:
+		root = cutAt(strings.ReplaceAll(bare, "'", ""), rootLetters)
+	}
+	if root == stem {
+		return ""
+	}
+	return root
+}
+
+// cutAt returns the first n letters of a longer word, else "".
+func cutAt(w string, n int) string {
+	for i := range w {
+		if n == 0 {
+			return w[:i]
+		}
+		n--
+	}
+	return ""
+}
+
+// skeleton returns the consonants of an Arabic stem, without the م that makes
+// nouns of verbs: plurals and participles are made by other vowels between them.
+// Fewer than three would be too ambiguous.
+func skeleton(w string) string {
+	out := strings.Map(func(r rune) rune {
+		switch r {
+		case 'ا', 'و', 'ي', 'ء', 'ئ', 'ؤ':
+			return -1
+		}
+		return r
+	}, w)
+	const m, least = "م", 3
+	if rest, ok := strings.CutPrefix(out, m); ok && runes(rest) >= least {
+		out = rest
+	}
+	if out == w || runes(out) < least {
+		return ""
+	}
+	return out
+}
+
+func runes(w string) int { return len([]rune(w)) }
+
+// ownStops are function words of languages whose bleve packages need a module that
+// is not among ours.
+var ownStops = map[string]string{
+	"ar": "في من على إلى عن مع هذا هذه ذلك تلك التي الذي الذين ما ماذا متى أين كيف كم هل لماذا هو هي هم نحن أنا أنت كان كانت يكون قد ثم أو أم أن إن لا لم لن " +
+		"كل بعد قبل عند أي بين منذ حتى لكن كما إذا غير يتم و ف ب ل",
+	"fa": "در از به با که را این آن و یا تا برای است بود شد شده می هم یک چه کی کجا چرا چگونه آیا ما من تو او شما آنها اگر اما پس هر همه بر نه دیگر باید",
+	"vi": "và là của có không được cho trong với một những các này đó khi ở đã sẽ đang bị do từ đến lúc thì mà nào gì ai đâu sao bao nhiêu mấy vì nếu để ra vào lên " +
+		"tôi bạn rồi nên cũng như hay hoặc tại về trên dưới theo bằng thế cái con người việc",
+	"pl": "i w na z do nie się że jest są był była było to ten ta te co jak kto kiedy gdzie dlaczego czy o od po za dla przez przy ale lub oraz ma mają już tylko " +
+		"jego jej ich który która które ile jaki jaka jakie",
+}
+
+// Affixes of Arabic that a light stemmer takes off, the longest first, in the spelling that lower
+// gives them: the article with the particles that are written together with it, and the endings
+// of number, gender and possession. The choice of affixes is that of light10 (Larkey, Ballesteros
+// and Connell 2007).
+var (
+	arabicPrefixes = []string{"وال", "بال", "كال", "فال", "ال", "لل"}
+	arabicSuffixes = []string{"ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي"}
+)
+
+// lightArabic takes prefixes and suffixes off a word, as long as two letters
+// remain of a prefix's rest and of a suffix's.
+func lightArabic(w string) string {
+	const least = 2
+	r := []rune(w)
+	if len(r) > 3 && r[0] == 'و' {
+		r = r[1:]
+	}
+	for _, p := range arabicPrefixes {
+		if cut := []rune(p); len(r) >= len(cut)+least && slices.Equal(r[:len(cut)], cut) {
+			r = r[len(cut):]
+			break
+		}
+	}
+	for _, s := range arabicSuffixes {
+		if cut := []rune(s); len(r) >= len(cut)+least && strings.HasSuffix(string(r), s) {
+			r = r[:len(r)-len(cut)]
+		}
+	}
+	return string(r)
 }
