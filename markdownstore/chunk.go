@@ -2,7 +2,6 @@ package markdownstore
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"iter"
 	"slices"
@@ -10,44 +9,28 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/memkernel/memkernel"
 )
 
 // Chunk is a run of lines that is searched and cited as a whole.
 type Chunk struct {
 	// ID depends on the path, the trail and the text. Equal chunks of a file are numbered in
 	// their order. ID does not depend on the place in the file otherwise. It has 32 hex digits.
-	ID   string `json:"id"`
-	Path string `json:"path"`
+	ID string
 	// StartLine and EndLine are 1-based and inclusive, in the file. Text is
 	// those lines, byte for byte, unless a single line had to be cut.
-	StartLine int `json:"start_line"`
-	EndLine   int `json:"end_line"`
-	// Start and End are byte offsets in the file, End exclusive.
-	Start int `json:"start"`
-	End   int `json:"end"`
-	// Overlap is the number of bytes at the beginning of Text that are also in the chunk before.
-	Overlap int `json:"overlap,omitempty"`
+	StartLine, EndLine int
+	// start and end are byte offsets in the file, end exclusive. overlap is the number of bytes at
+	// the beginning of Text that are also in the chunk before.
+	start, end, overlap int
 	// Trail is the list of headings that the whole chunk is under, outermost first. The chunk's
 	// own first heading is among them unless a sibling follows it in the same chunk. Chunks share
 	// it, so callers must not change it.
-	Trail []string `json:"trail"`
+	Trail []string
 	// Date is the document's, YYYY-MM-DD or "".
-	Date string `json:"date,omitempty"`
-	Text string `json:"text"`
-	// Hash is the sha256 of Text in hex.
-	Hash string `json:"hash"`
+	Date string
+	Text string
 	// Tokens is the size of Text in tokens of a fixed counter.
-	Tokens int `json:"tokens"`
-	// Units are the units of Text. The first and the last unit are clipped to Text. Chunks share
-	// units, so callers must not change them.
-	Units []Unit `json:"units,omitempty"`
-}
-
-// Ref cites the chunk.
-func (c Chunk) Ref() memkernel.Ref {
-	return memkernel.Ref{Path: c.Path, StartLine: c.StartLine, EndLine: c.EndLine, Hash: c.Hash}
+	Tokens int
 }
 
 // chunksOf cuts a document into chunks, in order. If c is nil, the defaults are used. chunksOf is
@@ -68,7 +51,7 @@ func ChunkSeq(d Document, c *Chunking) iter.Seq[Chunk] {
 	}
 }
 
-// chunksOf cuts a document by the store's own setting.
+// Chunks cuts a document by the store's own setting.
 func (s *Store) Chunks(d Document) []Chunk {
 	c := s.Chunking()
 	return chunksOf(d, &c)
@@ -82,36 +65,17 @@ func (k *chunker) emit(p piece) {
 	text := k.text[p.from:p.to]
 	sum := sha256.Sum256([]byte(text))
 	c := Chunk{
-		Path: k.doc.Path, Date: k.doc.Class.Date, Text: text,
-		StartLine: k.line(p.from), EndLine: k.line(p.to - 1), Start: p.from, End: p.to,
-		Overlap: p.own - p.from, Tokens: countTokens(text), Hash: hex.EncodeToString(sum[:]),
+		Date: k.doc.Class.Date, Text: text, StartLine: k.line(p.from), EndLine: k.line(p.to - 1),
+		start: p.from, end: p.to, overlap: p.own - p.from, Tokens: countTokens(text),
 	}
-	first, last := k.unitAt(p.own), k.unitAt(p.to-1)
-	c.Trail = k.trailOf(first, last)
+	c.Trail = k.trailOf(k.unitAt(p.own), k.unitAt(p.to-1))
 	c.ID = k.id(c.Trail, sum)
-	c.Units = k.clipped(k.unitAt(p.from), last, &c)
 	k.done = !k.yield(c)
 }
 
 // unitAt returns the index of the unit that holds an offset.
 func (k *chunker) unitAt(off int) int {
 	return sort.Search(len(k.units), func(i int) bool { return k.units[i].End > off })
-}
-
-// clipped returns the units first to last, cut to a chunk.
-func (k *chunker) clipped(first, last int, c *Chunk) []Unit {
-	units := k.units[first : last+1 : last+1]
-	if units[0].Start >= c.Start && units[len(units)-1].End <= c.End {
-		return units
-	}
-	units = slices.Clone(units)
-	if u := &units[0]; u.Start < c.Start {
-		u.Start, u.StartLine = c.Start, c.StartLine
-	}
-	if u := &units[len(units)-1]; u.End > c.End {
-		u.End, u.EndLine = c.End, c.EndLine
-	}
-	return units
 }
 
 // push takes a heading into force; those of its level and below end.

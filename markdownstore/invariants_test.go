@@ -67,22 +67,21 @@ func checkChunks(t testing.TB, d Document, chunks []Chunk, c *Chunking) {
 	var b strings.Builder
 	ids := map[string]bool{}
 	first, _ := begin(d)
-	prev := Chunk{Start: first, End: first}
+	prev := Chunk{start: first, end: first}
 	for i, ch := range chunks {
-		if ch.Text != d.Raw[ch.Start:ch.End] || ch.Hash != hashOf(ch.Text) || ch.Overlap >= len(ch.Text) {
+		if ch.Text != d.Raw[ch.start:ch.end] || ch.overlap >= len(ch.Text) {
 			t.Fatalf("chunk %d: text is not the file's bytes, or all overlap", i)
 		}
-		if ch.Start+ch.Overlap != prev.End || ch.Start < prev.Start {
-			t.Fatalf("chunk %d: begins at %d with overlap %d, the one before is %d-%d", i, ch.Start, ch.Overlap, prev.Start, prev.End)
+		if ch.start+ch.overlap != prev.end || ch.start < prev.start {
+			t.Fatalf("chunk %d: begins at %d with overlap %d, the one before is %d-%d", i, ch.start, ch.overlap, prev.start, prev.end)
 		}
 		if ids[ch.ID] || len(ch.ID) != 32 {
 			t.Fatalf("chunk %d: id %q", i, ch.ID)
 		}
 		ids[ch.ID] = true
-		b.WriteString(ch.Text[ch.Overlap:])
+		b.WriteString(ch.Text[ch.overlap:])
 		checkLines(t, d, i, ch)
-		checkClipped(t, i, ch)
-		if n := countTokens(ch.Text[:ch.Overlap]); n > opts.Overlap+1 {
+		if n := countTokens(ch.Text[:ch.overlap]); n > opts.Overlap+1 {
 			t.Fatalf("chunk %d: overlap of %d tokens", i, n)
 		}
 		if utf8.ValidString(d.Raw) && !utf8.ValidString(ch.Text) {
@@ -104,24 +103,9 @@ func checkChunks(t testing.TB, d Document, chunks []Chunk, c *Chunking) {
 
 func checkLines(t testing.TB, d Document, i int, ch Chunk) {
 	t.Helper()
-	start := 1 + strings.Count(d.Raw[:ch.Start], "\n")
-	end := 1 + strings.Count(d.Raw[:ch.End-1], "\n")
+	start := 1 + strings.Count(d.Raw[:ch.start], "\n")
+	end := 1 + strings.Count(d.Raw[:ch.end-1], "\n")
 	if ch.StartLine != start || ch.EndLine != end {
 		t.Fatalf("chunk %d: lines %d-%d, want %d-%d", i, ch.StartLine, ch.EndLine, start, end)
-	}
-}
-
-func checkClipped(t testing.TB, i int, ch Chunk) {
-	t.Helper()
-	at := ch.Start
-	for j, u := range ch.Units {
-		if u.Start != at || u.End > ch.End || u.StartLine < ch.StartLine || u.EndLine > ch.EndLine || u.StartLine > u.EndLine {
-			t.Fatalf("chunk %d %d-%d lines %d-%d unit %d: %+v", i, ch.Start, ch.End, ch.StartLine, ch.EndLine, j, u)
-		}
-		at = u.End
-		_ = ch.Text[u.Start-ch.Start : u.End-ch.Start]
-	}
-	if at != ch.End {
-		t.Fatalf("chunk %d: units end at %d of %d", i, at, ch.End)
 	}
 }

@@ -201,8 +201,8 @@ func TestOpen(t *testing.T) {
 		t.Errorf("no overlap: %s", c.Name())
 	}
 	for _, c := range none.Chunks(Parse("memory/a.md", strings.Repeat("some line\n", 500))) {
-		if c.Overlap > 0 {
-			t.Errorf("overlap of %d bytes", c.Overlap)
+		if c.overlap > 0 {
+			t.Errorf("overlap of %d bytes", c.overlap)
 		}
 	}
 	if s.opts.Timezone != time.Local || s.opts.Private || s.opts.MaxFileBytes != DefaultMaxFileBytes || s.Chunking().Name() != "2/bytes-v1/400/80" {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,14 +23,11 @@ const maxDelay = 10
 type Tree struct {
 	// Root is a watched folder.
 	Root string
-	// Deep is a folder in Root, with slashes, that is watched with everything below it. If it is
-	// missing, it is watched as soon as it exists. "." is Root itself.
-	Deep string
-	// Skip leaves out folders below Deep, and the folders below them, by their paths relative to
+	// Skip leaves out folders below Root, and the folders below them, by their paths relative to
 	// Root.
 	Skip func(dir string) bool
 	// Relevant reports whether a change of this path, relative to Root and with slashes, matters.
-	// New folders below Deep always do.
+	// New folders that Skip does not leave out always do.
 	Relevant func(path string) bool
 }
 
@@ -95,15 +91,12 @@ func Open(o Options) (*watcher, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &watcher{opts: o, n: n, changed: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{}),
 		folders: map[string]bool{}, missing: map[string]error{}}
-	if w.add(o.Root); len(w.missing) > 0 {
+	w.addAll()
+	if err := w.missing[o.Root]; err != nil {
 		cancel()
 		n.close()
-		return nil, w.missing[o.Root]
+		return nil, err
 	}
-	for _, t := range o.Also {
-		w.add(t.Root)
-	}
-	w.addDeep()
 	go w.run(ctx)
 	return w, nil
 }
@@ -186,9 +179,9 @@ func (w *watcher) event(e fsnotify.Event) bool {
 	if t == nil || e.Op == fsnotify.Chmod {
 		return false
 	}
-	if e.Has(fsnotify.Create) && t.within(rel) {
+	if e.Has(fsnotify.Create) {
 		if fi, err := os.Lstat(e.Name); err == nil && fi.IsDir() {
-			if rel != t.Deep && t.skips(e.Name) {
+			if t.skips(e.Name) {
 				return false
 			}
 			w.addBelow(t, e.Name)
@@ -223,11 +216,6 @@ func (w *watcher) treeOf(name string) (*Tree, string) {
 	return in, path
 }
 
-// within reports whether a path is Deep or is below it.
-func (t *Tree) within(rel string) bool {
-	return t.Deep == "." || rel == t.Deep || strings.HasPrefix(rel, t.Deep+"/")
-}
-
 // overflow handles an error of the system's watcher. After dropped events it looks for new
 // folders, because their events may be lost.
 func (w *watcher) overflow(err error) {
@@ -235,7 +223,7 @@ func (w *watcher) overflow(err error) {
 		w.lose(fmt.Errorf("watch %s: %w", w.opts.Root, err))
 		return
 	}
-	w.addDeep()
+	w.addAll()
 }
 
 func (w *watcher) lose(err error) {
@@ -244,11 +232,9 @@ func (w *watcher) lose(err error) {
 	w.lost = err
 }
 
-func (w *watcher) addDeep() {
+func (w *watcher) addAll() {
 	for _, t := range w.trees() {
-		if t.Deep != "" {
-			w.addBelow(&t, filepath.Join(t.Root, filepath.FromSlash(t.Deep)))
-		}
+		w.addBelow(&t, t.Root)
 	}
 }
 
@@ -257,7 +243,7 @@ func (w *watcher) addDeep() {
 func (w *watcher) addBelow(t *Tree, dir string) {
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, fs.ErrNotExist) && path != w.opts.Root:
 			return nil
 		case err != nil:
 			w.miss(path, err)

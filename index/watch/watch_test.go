@@ -53,8 +53,10 @@ func (f *fake) has(dir string) bool {
 func open(t *testing.T, root string, refuse func(string) error) (*watcher, *fake) {
 	t.Helper()
 	f := &fake{e: make(chan fsnotify.Event), err: make(chan error), refuse: refuse}
-	w, err := Open(Options{Tree: Tree{Root: root, Deep: "memory",
-		Skip:     func(dir string) bool { return strings.HasPrefix(filepath.Base(dir), ".") },
+	w, err := Open(Options{Tree: Tree{Root: root,
+		Skip: func(dir string) bool {
+			return !strings.HasPrefix(dir+"/", "memory/") || strings.HasPrefix(filepath.Base(dir), ".")
+		},
 		Relevant: func(p string) bool { return strings.HasSuffix(p, ".md") }}, Debounce: time.Second,
 		open: f.open})
 	if err != nil {
@@ -195,7 +197,7 @@ func TestSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := Open(Options{Tree: Tree{Root: root, Deep: "memory"}, Debounce: time.Millisecond})
+	w, err := Open(Options{Tree: Tree{Root: root}, Debounce: time.Millisecond})
 	if err != nil {
 		t.Skipf("this system can't watch: %v", err)
 	}
@@ -235,7 +237,7 @@ func TestWholeTrees(t *testing.T) {
 	mkdir(t, filepath.Join(beside, "c"))
 	f := &fake{e: make(chan fsnotify.Event), err: make(chan error)}
 	tree := func(dir string) Tree {
-		return Tree{Root: dir, Deep: ".", Skip: func(dir string) bool { return strings.HasPrefix(dir, "node_modules") },
+		return Tree{Root: dir, Skip: func(dir string) bool { return strings.HasPrefix(dir, "node_modules") },
 			Relevant: func(p string) bool { return strings.HasSuffix(p, ".md") }}
 	}
 	w, err := Open(Options{Tree: tree(root), Also: []Tree{tree(beside)}, Debounce: time.Second, open: f.open})

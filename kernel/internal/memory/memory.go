@@ -180,15 +180,11 @@ func poll(st *markdownstore.Store, w *watch.Options) *watch.Poller {
 
 // watched returns the tree of a store to watch.
 func watched(st *markdownstore.Store) watch.Tree {
-	t := watch.Tree{Root: st.Dir(), Deep: "memory", Skip: func(dir string) bool { return !st.Enters(dir) },
+	return watch.Tree{Root: st.Dir(), Skip: func(dir string) bool { return !st.Enters(dir) },
 		Relevant: func(path string) bool {
 			c, ok := st.Classify(path)
 			return ok && (c.Indexed || c.Kind == markdownstore.KindFacts) || st.Includes() && strings.HasSuffix(path, ".gitignore")
 		}}
-	if st.Includes() {
-		t.Deep = "."
-	}
-	return t
 }
 
 // Close ends the background's work, then closes the files.
