@@ -520,7 +520,7 @@ var onDisk = map[string]string{
 	"kernel/kernel.go":                  "whether the workspace is there",
 	"kernel/internal/memory/media.go":   "images and documents of the workspace",
 	"kernel/internal/memory/corpus.go":  "images and documents of the workspace",
-	"kernel/internal/memory/syncrun.go": "the number of the process",
+	"kernel/internal/memory/syncer.go": "the number of the process",
 	"sessions/conversation.go":          "transcripts of hosts",
 	"sessions/transcript.go":            "transcripts of hosts",
 	"sessions/hosts.go":                 "what hosts remember by themselves",

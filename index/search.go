@@ -9,7 +9,7 @@ import (
 type Query struct {
 	// Text is the question in the user's words. Nothing in it is syntax.
 	Text string
-	// Days are words for the days that Text names, as [analysis.DateQuestion] returns them. The
+	// Days are words for the days that Text names, as [analysis.Span.Words] returns them. The
 	// search also finds chunks by these words. They are not among Hits.Terms.
 	Days []string
 	// Model and Vector are the question's embedding; a nil Vector skips the

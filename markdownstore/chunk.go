@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Chunk is a run of lines that is searched and cited as a whole.
-type Chunk struct {
+// chunk is a run of lines that is searched and cited as a whole.
+type chunk struct {
 	// ID depends on the path, the trail and the text. Equal chunks of a file are numbered in
 	// their order. ID does not depend on the place in the file otherwise. It has 32 hex digits.
 	ID string
@@ -35,24 +35,24 @@ type Chunk struct {
 
 // chunksOf cuts a document into chunks, in order. If c is nil, the defaults are used. chunksOf is
 // a pure function of its arguments.
-func chunksOf(d Document, c *Chunking) []Chunk { return slices.Collect(ChunkSeq(d, c)) }
+func chunksOf(d Document, c *Chunking) []chunk { return slices.Collect(ChunkSeq(d, c)) }
 
 // ChunkSeq yields the chunks one by one. It holds only the document, its units and one chunk in
 // memory.
-func ChunkSeq(d Document, c *Chunking) iter.Seq[Chunk] {
+func ChunkSeq(d Document, c *Chunking) iter.Seq[chunk] {
 	var opts Chunking
 	if c != nil {
 		opts = *c
 	}
 	opts.SetDefaults()
-	return func(yield func(Chunk) bool) {
+	return func(yield func(chunk) bool) {
 		k := &chunker{Chunking: opts, doc: d, text: d.Raw, units: AllUnits(d), yield: yield, trail: []string{}, seen: map[string]int{}, lineNo: 1}
 		k.run()
 	}
 }
 
 // Chunks cuts a document by the store's own setting.
-func (s *Store) Chunks(d Document) []Chunk {
+func (s *Store) Chunks(d Document) []chunk {
 	c := s.Chunking()
 	return chunksOf(d, &c)
 }
@@ -64,7 +64,7 @@ func (k *chunker) emit(p piece) {
 	}
 	text := k.text[p.from:p.to]
 	sum := sha256.Sum256([]byte(text))
-	c := Chunk{
+	c := chunk{
 		Date: k.doc.Class.Date, Text: text, StartLine: k.line(p.from), EndLine: k.line(p.to - 1),
 		start: p.from, end: p.to, overlap: p.own - p.from, Tokens: countTokens(text),
 	}

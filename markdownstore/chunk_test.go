@@ -42,7 +42,7 @@ func TestChunksCoverAnyDocument(t *testing.T) {
 		c := &Chunking{Tokens: rapid.SampledFrom([]int{16, 50, 400}).Draw(rt, "tokens"), Overlap: rapid.SampledFrom([]int{-1, 0, 5, 80}).Draw(rt, "overlap")}
 		data := genDocument(rt)
 		chunks := checkDocument(t, "memory/x.md", data, c)
-		if again := chunksOf(Parse("memory/x.md", data), c); !cmp.Equal(chunks, again, cmp.AllowUnexported(Chunk{})) {
+		if again := chunksOf(Parse("memory/x.md", data), c); !cmp.Equal(chunks, again, cmp.AllowUnexported(chunk{})) {
 			t.Fatal("not deterministic")
 		}
 	})
@@ -305,7 +305,7 @@ func TestEvidenceLinesAreInChunks(t *testing.T) {
 			chunks := chunksOf(d, nil)
 			found := slices.ContainsFunc(Units(d), func(u Unit) bool {
 				return u.Kind == UnitTurn && u.StartLine == e.Line && strings.TrimRight(d.Raw[u.Start:u.End], "\n") == want &&
-					slices.ContainsFunc(chunks, func(c Chunk) bool { return c.start <= u.Start && u.End <= c.end })
+					slices.ContainsFunc(chunks, func(c chunk) bool { return c.start <= u.Start && u.End <= c.end })
 			})
 			if n++; !found {
 				t.Errorf("%s:%d is no turn of a chunk", e.File, e.Line)

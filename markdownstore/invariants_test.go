@@ -8,7 +8,7 @@ import (
 )
 
 // checkDocument holds everything that is true of any document and its chunks.
-func checkDocument(t testing.TB, path, data string, c *Chunking) []Chunk {
+func checkDocument(t testing.TB, path, data string, c *Chunking) []chunk {
 	t.Helper()
 	d := Parse(path, data)
 	if d.Raw != data || d.BOM+d.FrontMatter+d.Body != data {
@@ -57,7 +57,7 @@ func checkUnits(t testing.TB, d Document) {
 	}
 }
 
-func checkChunks(t testing.TB, d Document, chunks []Chunk, c *Chunking) {
+func checkChunks(t testing.TB, d Document, chunks []chunk, c *Chunking) {
 	t.Helper()
 	var opts Chunking
 	if c != nil {
@@ -67,7 +67,7 @@ func checkChunks(t testing.TB, d Document, chunks []Chunk, c *Chunking) {
 	var b strings.Builder
 	ids := map[string]bool{}
 	first, _ := begin(d)
-	prev := Chunk{start: first, end: first}
+	prev := chunk{start: first, end: first}
 	for i, ch := range chunks {
 		if ch.Text != d.Raw[ch.start:ch.end] || ch.overlap >= len(ch.Text) {
 			t.Fatalf("chunk %d: text is not the file's bytes, or all overlap", i)
@@ -101,7 +101,7 @@ func checkChunks(t testing.TB, d Document, chunks []Chunk, c *Chunking) {
 	}
 }
 
-func checkLines(t testing.TB, d Document, i int, ch Chunk) {
+func checkLines(t testing.TB, d Document, i int, ch chunk) {
 	t.Helper()
 	start := 1 + strings.Count(d.Raw[:ch.start], "\n")
 	end := 1 + strings.Count(d.Raw[:ch.end-1], "\n")

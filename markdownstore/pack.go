@@ -15,7 +15,7 @@ type chunker struct {
 	units []Unit
 	// sums[i] is the tokens of the units before i.
 	sums  []int
-	yield func(Chunk) bool
+	yield func(chunk) bool
 	done  bool
 
 	cur piece // the piece being filled by leaf

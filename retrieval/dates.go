@@ -129,7 +129,7 @@ const (
 // question.
 func (w when) words(now time.Time) (out []string) {
 	for _, s := range w.stretches {
-		out = append(out, analysis.DateQuestion(analysis.Span{From: s.from, To: s.to.AddDate(0, 0, -1)})...)
+		out = append(out, analysis.Span{From: s.from, To: s.to.AddDate(0, 0, -1)}.Words()...)
 	}
 	for m := time.January; m <= time.December; m++ {
 		for y := range monthYears {

@@ -17,10 +17,9 @@ import (
 
 // nameWeight is the number of times that a word of a name counts for the head, as in the index.
 // nameShare is the number for the other passages of the note.
-const (
-	nameWeight = index.WeightNames
-	nameShare  = .5
-)
+var nameWeight = index.Weights[3]
+
+const nameShare = .5
 
 // separators are the characters that stand for spaces in the names of files.
 var separators = strings.NewReplacer("-", " ", "_", " ", ".", " ")

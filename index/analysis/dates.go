@@ -169,8 +169,8 @@ func DateWords(text string, trail []string, day string) string {
 	return strings.Join(w, " ")
 }
 
-// DateQuestion returns the words of a span by which texts of that time are found.
-func DateQuestion(s Span) []string {
+// Words returns the words of a span by which texts of that time are found.
+func (s Span) Words() []string {
 	var w dayWords
 	switch days := s.days(); {
 	case days > 92:

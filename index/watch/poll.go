@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Poller compares a version number at intervals. It is for data that the system can't watch, such
+// poller compares a version number at intervals. It is for data that the system can't watch, such
 // as files in a database.
-type Poller struct {
+type poller struct {
 	changed chan struct{}
 	cancel  context.CancelFunc
 	done    chan struct{}
@@ -20,17 +20,17 @@ type Poller struct {
 // Poll begins to poll. One goroutine calls version at intervals, by default as often as a watch
 // would report. After an error of version, State
 // returns the error until a later call succeeds.
-func Poll(every time.Duration, version func(context.Context) (int64, error)) *Poller {
+func Poll(every time.Duration, version func(context.Context) (int64, error)) *poller {
 	if every <= 0 {
 		every = defaultDebounce
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &Poller{changed: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{})}
+	p := &poller{changed: make(chan struct{}, 1), cancel: cancel, done: make(chan struct{})}
 	go p.run(ctx, every, version)
 	return p
 }
 
-func (p *Poller) run(ctx context.Context, every time.Duration, version func(context.Context) (int64, error)) {
+func (p *poller) run(ctx context.Context, every time.Duration, version func(context.Context) (int64, error)) {
 	defer close(p.done)
 	last, known := int64(0), false
 	for {
@@ -56,17 +56,17 @@ func (p *Poller) run(ctx context.Context, every time.Duration, version func(cont
 }
 
 // Changed gets a value when the number has changed. It is never closed.
-func (p *Poller) Changed() <-chan struct{} { return p.changed }
+func (p *poller) Changed() <-chan struct{} { return p.changed }
 
 // State returns 0 folders and the error of the last call of version.
-func (p *Poller) State() (folders int, err error) {
+func (p *poller) State() (folders int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return 0, p.err
 }
 
 // Close ends the polling and waits until it has ended. It is idempotent.
-func (p *Poller) Close() error {
+func (p *poller) Close() error {
 	p.cancel()
 	<-p.done
 	return nil

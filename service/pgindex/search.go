@@ -130,8 +130,10 @@ m AS MATERIALIZED (
 	FROM q JOIN chunks AS c ON c.terms @@ q.query
 	WHERE c.scope = ANY($1::integer[])
 	GROUP BY c.row ORDER BY score DESC LIMIT $6::bigint)`+hitQuery,
-	index.BM25Least, index.BM25K1+1, index.BM25K1*index.BM25B/index.WeightTrail, index.BM25K1*(1-index.BM25B)/index.WeightTrail,
-	index.WeightBody/index.WeightTrail, index.WeightFile/index.WeightTrail, index.WeightNames/index.WeightTrail)
+	index.BM25Least, index.BM25K1+1, index.BM25K1*index.BM25B/largest, index.BM25K1*(1-index.BM25B)/largest,
+	index.Weights[0]/largest, index.Weights[2]/largest, index.Weights[3]/largest)
+
+var largest = slices.Max(index.Weights[:])
 
 // nearestHits returns the chunks with the nearest vectors.
 func nearestHits(ctx context.Context, st *site, v *view, q index.Query) ([]index.Hit, error) {

@@ -23,15 +23,10 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// Weights of the columns of chunks_fts: a word in a heading counts more for a chunk than one in
-// its text, and so does one in the names of its file, or in its folder and keywords, though all
-// chunks of the file share it.
-const (
-	WeightBody  = 1.0
-	WeightTrail = 3.0
-	WeightFile  = 1.5
-	WeightNames = 3.0
-)
+// Weights of the columns of chunks_fts, in their order: body, trail, file, names. A word in a heading
+// counts more for a chunk than one in its text, and so does one in the names of its file, or in its
+// folder and keywords, though all chunks of the file share it.
+var Weights = [...]float64{1, 3, 1.5, 3}
 
 // BM25 as FTS5 has it: its constants, and the weight of a word that more than half of the chunks
 // hold.

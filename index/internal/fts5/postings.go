@@ -175,18 +175,15 @@ func (d *decoder) part(b []byte) error {
 	return nil
 }
 
-// columnWeights are those of chunks_fts, in the order of its columns.
-var columnWeights = [...]float64{WeightBody, WeightTrail, WeightFile, WeightNames}
-
 // emit weighs the places of a row: a place each varint, except that a 1 means
 // that the column follows.
 func (d *decoder) emit(places []byte) {
-	freq, weight, named := 0.0, columnWeights[0], false
+	freq, weight, named := 0.0, Weights[0], false
 	for i := 0; i < len(places); i++ {
 		if places[i] == 1 && i+1 < len(places) {
 			i++
-			if c := int(places[i]); c < len(columnWeights) {
-				weight, named = columnWeights[c], named || c == len(columnWeights)-1
+			if c := int(places[i]); c < len(Weights) {
+				weight, named = Weights[c], named || c == len(Weights)-1
 			}
 			continue
 		}

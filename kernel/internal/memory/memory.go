@@ -174,7 +174,7 @@ func (m *Memory) syncOptions() SyncOptions {
 }
 
 // poll looks at files that can't be watched.
-func poll(st *markdownstore.Store, w *watch.Options) *watch.Poller {
+func poll(st *markdownstore.Store, w *watch.Options) watcher {
 	return watch.Poll(w.Debounce, func(ctx context.Context) (int64, error) { return st.Version(ctx, 0) })
 }
 
