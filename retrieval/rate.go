@@ -201,42 +201,15 @@ func (r *refiner) chunkShare(p *place) float64 {
 	return textChunk
 }
 
-// combine adds to each passage's own score the shares of its surroundings.
+// combine scores the passages.
 func (r *refiner) combine() {
 	lent := r.lent()
 	for _, s := range r.sessions {
 		if s.lends = 1; !s.talk {
 			s.lends = lent
 		}
-		near := r.sig.Time != 0 && r.when.near(s.places[0].chunk.hit.Date)
-		whole := s.lends
-		if s.places[0].voice != unsaid { // one task after the other
-			whole = lent
-		}
-		for i, p := range s.places {
-			p.score = p.own + s.lends*r.around(s.places, i)
-			if p.named && r.sig.Speaker != 0 {
-				p.score *= r.sig.Speaker
-			}
-			if p.dated {
-				p.score += r.day
-			}
-			p.score += whole*r.sig.Session*s.score + r.chunkShare(p)*p.chunk.raw()
-			if near {
-				p.score *= r.sig.Time
-			}
-			if p.points {
-				p.score *= pointerLeft
-			}
-			if p.tagged && r.sig.Tagged != 0 {
-				p.score *= r.sig.Tagged
-			}
-			if p.score *= 1 - r.sig.Question*p.asks; p.onlyAsks() {
-				p.score *= onlyQuestion
-			}
-			if p.repeats = p.asks > 0 && p.body.within(digestOf(r.a, r.Text, p.body.lang)); p.repeats {
-				p.score *= repeatLeft
-			}
+		for i := range s.places {
+			s.places[i].score = r.scoreOf(s, i, lent)
 		}
 	}
 	if r.sig.Feedback > 0 {
@@ -247,6 +220,39 @@ func (r *refiner) combine() {
 		r.raiseTimes()
 	}
 	r.originals()
+}
+
+// scoreOf returns the score of passage i of a session: BM25 of its own words, then what its
+// neighbours, speaker, session, chunk and time add, then what lowers it.
+func (r *refiner) scoreOf(s *session, i int, lent float64) float64 {
+	p, sig, whole := s.places[i], &r.sig, s.lends
+	if s.places[0].voice != unsaid { // one task after the other
+		whole = lent
+	}
+	score := p.own + s.lends*r.around(s.places, i)
+	if p.named && sig.Speaker != 0 {
+		score *= sig.Speaker
+	}
+	if p.dated {
+		score += r.day
+	}
+	score += whole*sig.Session*s.score + r.chunkShare(p)*p.chunk.raw()
+	if sig.Time != 0 && r.when.named() && r.when.near(s.places[0].chunk.hit.Date) {
+		score *= sig.Time
+	}
+	if p.points {
+		score *= pointerLeft
+	}
+	if p.tagged && sig.Tagged != 0 {
+		score *= sig.Tagged
+	}
+	if score *= 1 - sig.Question*p.asks; p.onlyAsks() {
+		score *= onlyQuestion
+	}
+	if p.repeats = p.asks > 0 && p.body.within(digestOf(r.a, r.Text, p.body.lang)); p.repeats {
+		score *= repeatLeft
+	}
+	return score
 }
 
 // onlyQuestion is the factor for a turn between a person and an agent that is a question and
