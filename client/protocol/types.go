@@ -1429,8 +1429,8 @@ type Hit struct {
 	// score is 0 to 1.
 	Score float64 `json:"score"`
 	Parts Parts   `json:"parts"`
-	// snippet is the part of the text that holds most of the question's words, at most
-	// MaxSnippet characters; "" if the Query wants none.
+	// snippet is the part of the text that holds most of the question's words, at most 700
+	// characters; "" if the Query wants none.
 	Snippet string `json:"snippet"`
 	// snippet_start_line and snippet_end_line are the first and last line of snippet.
 	SnippetStartLine int64 `json:"snippet_start_line"`

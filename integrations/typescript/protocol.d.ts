@@ -1394,7 +1394,7 @@ export interface Hit {
   /** `score` is 0 to 1. */
   score: number;
   parts: Parts;
-  /** `snippet` is the part of the text that holds most of the question's words, at most MaxSnippet characters; "" if the Query wants none. */
+  /** `snippet` is the part of the text that holds most of the question's words, at most 700 characters; "" if the Query wants none. */
   snippet: string;
   /** `snippet_start_line` and `snippet_end_line` are the first and last line of `snippet`. */
   snippet_start_line: number;
