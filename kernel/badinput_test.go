@@ -209,7 +209,7 @@ func TestMalformedConversations(t *testing.T) {
 		{"thinking in a user message", "stray_block", func(c *conversation) {
 			at(c, 4, user("x", words("go on"), memkernel.Part{Kind: memkernel.PartThinking, Text: lost, Signature: "s"}))
 		}},
-		{"begins with the assistant", fault.LeadingAssistant, func(c *conversation) { c.msgs = c.msgs[1:] }},
+		{"begins with the assistant", "leading_assistant", func(c *conversation) { c.msgs = c.msgs[1:] }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -391,7 +391,7 @@ func TestOddIds(t *testing.T) {
 				if diff := cmp.Diff(stream(q), stream(p)); diff != "" {
 					t.Fatalf("turn %d: a reopened kernel sends other bytes:\n%s", i, diff)
 				}
-				if hasFault(p, fault.Rewrite) || p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
+				if hasFault(p, "host_rewrite") || p.Layout.Made == nil && !strings.HasPrefix(stream(p), last) {
 					t.Fatalf("turn %d does not extend the one before: %v", i, p.Faults)
 				}
 				last = stream(p)

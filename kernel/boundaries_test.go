@@ -13,7 +13,6 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -119,7 +118,7 @@ func TestBoundaryWithoutMessages(t *testing.T) {
 	k = openKernel(t, dir)
 	defer k.Close()
 	p := pass(t, k.Reset, api.Boundary{})
-	if len(p.Faults) != 1 || p.Faults[0].Code != fault.FlushMiss {
+	if len(p.Faults) != 1 || p.Faults[0].Code != "flush_miss" {
 		t.Errorf("after a restart: %+v", p)
 	}
 }

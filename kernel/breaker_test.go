@@ -2,8 +2,6 @@ package kernel_test
 
 import (
 	"testing"
-
-	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // fixedPlans plans a session call by call in a window that its system prompt nearly
@@ -23,7 +21,7 @@ func fixedPlans(t *testing.T) (cuts, held int) {
 			cuts++
 		}
 		for _, r := range p.Layout.Refused {
-			if r.Rule == api.RuleNoProgress {
+			if r.Rule == "no_progress" {
 				held++
 			}
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 // TestKillAnywhere kills a session before each of its write operations and looks at
@@ -105,7 +104,7 @@ func afterKill(t *testing.T, dir string, n int, out []byte) {
 	if epoch := pass(t, k.Flush, api.Boundary{Messages: last.msgs}).Epoch; bytes.Contains(out, []byte("RESET")) && epoch != 1 {
 		t.Fatalf("killed at %d: the reset that was acknowledged is epoch %d", n, epoch)
 	}
-	if hasFault(p, fault.NotTraced) {
+	if hasFault(p, "not_traced") {
 		t.Fatalf("killed at %d: faults are %v", n, p.Faults)
 	}
 	replayTraces(t, dir, n)
@@ -174,7 +173,7 @@ func TestTraceKillAnywhere(t *testing.T) {
 		for range tracedPlans {
 			c.grow()
 		}
-		if p := mustPlan(t, k, request(c)); hasFault(p, fault.NotTraced) {
+		if p := mustPlan(t, k, request(c)); hasFault(p, "not_traced") {
 			t.Fatalf("killed at %d: faults are %v", n, p.Faults)
 		}
 		r := replayFile(t, sessionFile(dir, "trace.jsonl"))

@@ -32,11 +32,11 @@ func TestFullDiskAtEveryWrite(t *testing.T) {
 			k.Close()
 			return
 		}
-		if !hasFault(p, fault.NotRecorded) && !hasFault(p, fault.NotTraced) {
+		if !hasFault(p, fault.NotRecorded) && !hasFault(p, "not_traced") {
 			t.Fatalf("write %d failed and the plan does not say so: %v", n, p.Faults)
 		}
 		q := mustPlan(t, k, request(c))
-		if hasFault(q, fault.NotRecorded) || hasFault(q, fault.NotTraced) {
+		if hasFault(q, fault.NotRecorded) || hasFault(q, "not_traced") {
 			t.Fatalf("write %d failed once and the next plan is not recorded either: %v", n, q.Faults)
 		}
 		if stream(q) != stream(p) {

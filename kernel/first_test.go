@@ -52,7 +52,7 @@ func TestTheFirstSearchMakesTheIndex(t *testing.T) {
 			k.Close() // what it did is written down by then
 			k = openKernel(t, dir)
 			defer k.Close()
-			if st, err := k.Status(context.Background(), nil); err != nil || st.Memory.Index.State != api.IndexOK || st.Memory.Index.Files != 3 || st.Memory.Sync.Last == nil || st.Memory.Sync.Last.Reason != api.SyncSearch {
+			if st, err := k.Status(context.Background(), nil); err != nil || st.Memory.Index.State != api.IndexOK || st.Memory.Index.Files != 3 || st.Memory.Sync.Last == nil || st.Memory.Sync.Last.Reason != "search" {
 				t.Errorf("%v %+v", err, st.Memory)
 			}
 		})

@@ -263,7 +263,7 @@ func TestForkedArmsInTurn(t *testing.T) {
 		for _, arm := range []*conversation{a, &b} {
 			arm.loop(1, 3000)
 			last = planned(t, k, narrow(arm))
-			if i > 0 && !hasFault(last, fault.Rewrite) {
+			if i > 0 && !hasFault(last, "host_rewrite") {
 				t.Errorf("faults are %v", last.Faults)
 			}
 		}
@@ -484,7 +484,7 @@ func TestAnotherMessageIsNotThePrompt(t *testing.T) {
 			mustPlan(t, k, req)
 			c.add(memkernel.RoleUser, words(text))
 			p := planned(t, k, request(c))
-			if !strings.Contains(stream(p), text) || !hasFault(p, fault.Rewrite) || strings.Count(stream(p), "proceed") != strings.Count(text, "proceed") {
+			if !strings.Contains(stream(p), text) || !hasFault(p, "host_rewrite") || strings.Count(stream(p), "proceed") != strings.Count(text, "proceed") {
 				t.Errorf("faults %v, sent:\n%s", p.Faults, stream(p))
 			}
 		})

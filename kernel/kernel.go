@@ -172,9 +172,7 @@ type Kernel struct {
 	state    store.Store // the state in it
 	now      func() time.Time
 	memory   *mem.Memory // nil if it is off
-	// lockTells: the session's lock also returns the writes to the workspace by other processes.
-	lockTells bool
-	watch     watcher
+	watch    watcher
 
 	sessions *session.Table
 	desk     *turn.Desk
@@ -264,11 +262,6 @@ func prepare(ctx context.Context, workspaceDir string, o *Options) (g prepared, 
 func build(o *Options, g prepared) *Kernel {
 	m, state, local := g.memory, g.state, g.local
 	k := &Kernel{stateDir: o.StateDir, state: state, now: o.Now, memory: m, watch: o.Watch}
-	if m != nil {
-		// If one database holds state and Markdown, the lock of a session also reports new writes
-		// to the Markdown.
-		k.lockTells = !m.Private.IsRemote() || m.Private.Place() == state.Where("")
-	}
 	place := g.dir
 	if m != nil && o.Memory.Files != nil {
 		place = cmp.Or(m.Private.Place(), g.dir)

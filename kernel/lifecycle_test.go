@@ -96,7 +96,7 @@ func (l *life) look(t *rapid.T) {
 	}
 	for _, f := range p.Faults {
 		switch f.Code {
-		case fault.Pinned, fault.Bootstrap, fault.SilentRecall, fault.FlushMiss:
+		case "pinned_invariant_miss", "post_compaction_bootstrap", fault.SilentRecall, "flush_miss":
 			t.Fatalf("%+v", f)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 // TestProviderCountAnchors lets a stand-in for the provider count every prompt in
@@ -42,7 +41,7 @@ func TestProviderCountAnchors(t *testing.T) {
 	}
 	gone = errors.New("the provider is gone")
 	c.loop(1, 1000)
-	if r := mustPlan(t, k, request(c)); !hasFault(r, fault.NotCounted) {
+	if r := mustPlan(t, k, request(c)); !hasFault(r, "not_counted") {
 		t.Errorf("the provider is gone and the plan does not say so: %v", r.Faults)
 	}
 }

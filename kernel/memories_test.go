@@ -123,7 +123,7 @@ func TestMemoriesOncePerTurn(t *testing.T) {
 	c.loop(1, 400)
 	req.Messages = c.msgs
 	q := mustPlan(t, k, req)
-	if !strings.HasPrefix(stream(q), stream(p)) || shown(q, "memkernel:rt") != shown(p, "memkernel:rt") || leftFor(q, "memories 1") != api.ReasonTurnRecalled {
+	if !strings.HasPrefix(stream(q), stream(p)) || shown(q, "memkernel:rt") != shown(p, "memkernel:rt") || leftFor(q, "memories 1") != "turn_recalled" {
 		t.Errorf("recalled again in the loop: %+v", q.Debug.Excluded)
 	}
 	c.say()

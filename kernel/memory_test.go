@@ -13,7 +13,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -245,7 +244,7 @@ func TestHostShowsTheFileItself(t *testing.T) {
 	req.System[0] = words("You are an agent.\n\n# Rules\n\n## Red Lines\n\n- Never push to main.\n\n[truncated]")
 	p := mustPlan(t, k, req)
 	carry := shown(p, "memkernel:carry")
-	if strings.Contains(carry, "Never push") || !strings.Contains(carry, "Tabs, not spaces.") || !hasFault(p, fault.HostTruncated) {
+	if strings.Contains(carry, "Never push") || !strings.Contains(carry, "Tabs, not spaces.") || !hasFault(p, "host_truncated") {
 		t.Errorf("faults %+v, the carry block is\n%s", p.Faults, carry)
 	}
 }
@@ -264,7 +263,7 @@ func TestWorkspaceKeepsWithinItsBound(t *testing.T) {
 		t.Errorf("%d bytes of carry block: %.2000s", len(carry), carry)
 	}
 	k, _ = workspaceKernel(t, map[string]string{"AGENTS.md": strings.ReplaceAll(long, "Prose", "- Never use prose")})
-	if p = mustPlan(t, k, private(c)); !hasFault(p, fault.WorkspaceSize) || !strings.Contains(shown(p, "memkernel:carry"), "Never delete the ledger.") {
+	if p = mustPlan(t, k, private(c)); !hasFault(p, "workspace_over_budget") || !strings.Contains(shown(p, "memkernel:carry"), "Never delete the ledger.") {
 		t.Errorf("faults are %+v", p.Faults)
 	}
 }

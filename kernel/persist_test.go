@@ -93,7 +93,7 @@ func TestBase64IsStoredOnce(t *testing.T) {
 			}
 		}
 	}
-	if refs[api.RefImage] < 4 || refs[api.RefAudio] != 1 {
+	if refs["image_ref"] < 4 || refs["audio_ref"] != 1 {
 		t.Errorf("references are %v", refs)
 	}
 	clean(t, k)
@@ -128,7 +128,7 @@ func TestLargeOutputsAreStoredOnce(t *testing.T) {
 		t.Errorf("%d blobs of %d bytes", p.Stats.Blobs, p.Stats.BlobBytes)
 	}
 	page := pageOf(t, k, p, "call_7")
-	if len(page.References) != 1 || page.References[0].Type != api.RefToolOutput || page.References[0].ToolCallID != "call_7" ||
+	if len(page.References) != 1 || page.References[0].Type != "tool_output_ref" || page.References[0].ToolCallID != "call_7" ||
 		!strings.HasPrefix(large, page.References[0].Preview) || len(page.References[0].Preview) < 400 {
 		t.Errorf("%+v", page.References)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 )
 
@@ -176,7 +175,7 @@ func TestRefusedThinkingIsLeftOut(t *testing.T) {
 	if len(goneKeys(after)) != 0 {
 		t.Errorf("messages left: %v", goneKeys(after))
 	}
-	if codes(after.Faults)[fault.ThinkingRefused] != 1 {
+	if codes(after.Faults)["thinking_refused"] != 1 {
 		t.Errorf("faults %v", after.Faults)
 	}
 	req.Overflow = nil

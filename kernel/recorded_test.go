@@ -12,7 +12,6 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -89,7 +88,7 @@ func traceRecorded(t *testing.T, path string, most int) {
 		if errors.As(err, &small) {
 			continue
 		}
-		if err != nil || hasFault(p, fault.NotTraced) {
+		if err != nil || hasFault(p, "not_traced") {
 			t.Fatalf("call of %s: %v, %v", c.Start, err, p)
 		}
 		if plans++; p.Layout.Made != nil {

@@ -124,7 +124,7 @@ func TestTornJournals(t *testing.T) {
 				c.say()
 				c.user()
 				q := planned(t, k, request(c))
-				if !strings.HasPrefix(stream(q), stream(p)) || hasFault(q, fault.ProjectionLost) {
+				if !strings.HasPrefix(stream(q), stream(p)) || hasFault(q, "projection_lost") {
 					t.Errorf("the torn tail changed the prompt; faults %v", q.Faults)
 				}
 				clean(t, k)
@@ -230,11 +230,11 @@ func loseProjection(t *testing.T, spoil func(*testing.T, string), reopen bool) {
 		k = openKernel(t, dir)
 	}
 	peeked, err := k.Peek(context.Background(), narrow(c))
-	if err != nil || !hasFault(peeked, fault.ProjectionLost) {
+	if err != nil || !hasFault(peeked, "projection_lost") {
 		t.Fatalf("peek: %v, %v", peeked, err)
 	}
 	q := planned(t, k, narrow(c))
-	if !hasFault(q, fault.ProjectionLost) {
+	if !hasFault(q, "projection_lost") {
 		t.Fatalf("faults are %v", q.Faults)
 	}
 	for _, r := range p.Reduced {
@@ -250,7 +250,7 @@ func loseProjection(t *testing.T, spoil func(*testing.T, string), reopen bool) {
 	c.say()
 	c.user()
 	r := planned(t, k, narrow(c))
-	if hasFault(r, fault.ProjectionLost) || r.Layout.Made == nil && !strings.HasPrefix(stream(r), stream(q)) {
+	if hasFault(r, "projection_lost") || r.Layout.Made == nil && !strings.HasPrefix(stream(r), stream(q)) {
 		t.Errorf("the next plan does not go on: faults %v", r.Faults)
 	}
 	clean(t, k)
@@ -393,7 +393,7 @@ func TestFullDiskInTheMiddle(t *testing.T) {
 		})
 		q := planned(t, k, request(c))
 		restore()
-		if failed := ops >= n; failed != (hasFault(q, fault.NotRecorded) || hasFault(q, fault.NotTraced)) {
+		if failed := ops >= n; failed != (hasFault(q, fault.NotRecorded) || hasFault(q, "not_traced")) {
 			t.Fatalf("write %d: faults are %v", n, q.Faults)
 		}
 		if q.Layout.Made == nil && !strings.HasPrefix(stream(q), stream(p)) {
@@ -424,9 +424,9 @@ func TestDerivedFilesDoNotFailATurn(t *testing.T) {
 		"damaged calibration": {"calibration.json", "{", "", memkernel.Usage{InputTokens: 9000}},
 		"empty calibration":   {"calibration.json", `{"version":1}`, "", memkernel.Usage{InputTokens: 9000}},
 		"newer calibration":   {"calibration.json", newer, "", memkernel.Usage{InputTokens: 9000}},
-		"part of the usage":   {"x", "", fault.UsageIgnored, memkernel.Usage{InputTokens: 3}},
-		"negative usage":      {"x", "", fault.UsageIgnored, memkernel.Usage{InputTokens: -9000}},
-		"absurd usage":        {"x", "", fault.UsageIgnored, memkernel.Usage{InputTokens: 1 << 40}},
+		"part of the usage":   {"x", "", "usage_ignored", memkernel.Usage{InputTokens: 3}},
+		"negative usage":      {"x", "", "usage_ignored", memkernel.Usage{InputTokens: -9000}},
+		"absurd usage":        {"x", "", "usage_ignored", memkernel.Usage{InputTokens: 1 << 40}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

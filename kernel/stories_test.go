@@ -75,7 +75,7 @@ func staleCountJump(t *testing.T) {
 		roomy(&req)
 		p := mustPlan(t, k, req)
 		checkPlan(t, p, c.msgs)
-		saved, asked := len(checkpoints(t, dir)) == 1, p.FlushDue == api.FlushTokens
+		saved, asked := len(checkpoints(t, dir)) == 1, p.FlushDue == "tokens"
 		if saved == off || asked == off || p.Budgets.Utilization < 0.8 {
 			t.Errorf("off %v: at %.2f of the window: checkpoint %v, flush asked for %v", off, p.Budgets.Utilization, saved, asked)
 		}

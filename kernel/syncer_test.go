@@ -90,14 +90,14 @@ func TestSyncAtSessionStart(t *testing.T) {
 	if _, err := k.StartSession(context.Background(), api.Boundary{SessionKey: "one"}); err != nil {
 		t.Fatal(err)
 	}
-	d.run(t, api.SyncStart, 0)
+	d.run(t, "session_start", 0)
 	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
 	c := newConversation(1)
 	c.user()
 	mustPlan(t, k, api.PlanRequest{SessionKey: "two", Model: "claude-opus-4-5", Messages: c.msgs, Now: c.now})
-	d.run(t, api.SyncStart, 1)
+	d.run(t, "session_start", 1)
 	st, err := k.Status(context.Background(), nil)
-	if s := st.Memory.Sync; err != nil || !s.OnStart || s.OnSearch || s.Watch.On || s.Last == nil || s.Last.Reason != api.SyncStart || s.Last.Files != 1 || s.Last.Process != os.Getpid() {
+	if s := st.Memory.Sync; err != nil || !s.OnStart || s.OnSearch || s.Watch.On || s.Last == nil || s.Last.Reason != "session_start" || s.Last.Files != 1 || s.Last.Process != os.Getpid() {
 		t.Errorf("%v %+v", err, s)
 	}
 	// A session that goes on starts nothing, nor does a search.
@@ -118,7 +118,7 @@ func TestSyncOnSearch(t *testing.T) {
 		t.Fatalf("without an index: %+v", res)
 	}
 	r := <-d.runs // there was none: it is made
-	if r.Reason != api.SyncSearch || r.Files == 0 {
+	if r.Reason != "search" || r.Files == 0 {
 		t.Fatalf("%+v", r)
 	}
 	if err := k.Close(); err != nil {
@@ -139,7 +139,7 @@ func TestSyncOnSearch(t *testing.T) {
 	if res.Reason != retrieval.StaleIndex || !strings.Contains(res.Detail, "(1 changed, 1 gone)") || res.Behind == nil || res.Behind.Files != 1 || res.Behind.Removed != 1 {
 		t.Errorf("%+v", res)
 	}
-	d.run(t, api.SyncSearch, 1)
+	d.run(t, "search", 1)
 	if res := found(t, k, "herring"); res.Reason != retrieval.OK || len(res.Hits) != 1 {
 		t.Errorf("%+v", res)
 	}

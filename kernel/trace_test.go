@@ -19,7 +19,6 @@ import (
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 var updateTrace = flag.Bool("update-trace", false, "record testdata/trace.jsonl anew")
@@ -83,7 +82,7 @@ func TestTraceReplays(t *testing.T) {
 			req := request(c)
 			req.Resolver, req.ContextWindow, req.Private, req.Model = resolver, window, true, models[i%len(models)]
 			req.Messages = slices.Clone(c.msgs) // which a step may overwrite
-			if p := mustPlan(t, k, req); hasFault(p, fault.NotTraced) {
+			if p := mustPlan(t, k, req); hasFault(p, "not_traced") {
 				t.Fatalf("faults are %v", p.Faults)
 			}
 		}

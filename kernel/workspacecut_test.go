@@ -11,7 +11,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/kernel/fault"
 )
 
 // tooLarge are files of many shapes that no room for workspace files holds, each with a
@@ -79,7 +78,7 @@ func TestWorkspaceCutUsesItsRoom(t *testing.T) {
 				}
 				detail := ""
 				for _, f := range p.Faults {
-					if f.Code == fault.WorkspaceCut {
+					if f.Code == "workspace_cut" {
 						detail = f.Detail
 					}
 				}
@@ -141,7 +140,7 @@ func TestWorkspaceHalfShownIsNoFault(t *testing.T) {
 		k, _ := workspaceKernel(t, map[string]string{"MEMORY.md": strings.Repeat("Prose that is shown for the most part, and a little more of it than half.\n", n*4)})
 		c := newConversation(3)
 		c.user()
-		if p := mustPlan(t, k, private(c)); hasFault(p, fault.WorkspaceCut) {
+		if p := mustPlan(t, k, private(c)); hasFault(p, "workspace_cut") {
 			t.Errorf("%d lines: %+v", n*4, p.Faults)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
@@ -53,7 +52,7 @@ func TestPinsStand(t *testing.T) {
 			}
 		}
 		for _, f := range q.Faults {
-			if f.Code == fault.Pinned {
+			if f.Code == "pinned_invariant_miss" {
 				t.Errorf("%+v", f)
 			}
 		}
@@ -187,7 +186,7 @@ func TestPinMakesRoom(t *testing.T) {
 	write(t, k, pin("big", strings.Repeat("Rule about the harbour office. ", 2100)))
 	p = mustPlan(t, k, request(c))
 	for _, f := range p.Faults {
-		if f.Code == fault.Pinned {
+		if f.Code == "pinned_invariant_miss" {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -215,7 +214,7 @@ func TestPinWithoutRoom(t *testing.T) {
 	p := mustPlan(t, k, req)
 	var missed bool
 	for _, f := range p.Faults {
-		missed = missed || f.Code == fault.Pinned && f.BudgetInsufficient && f.Page != "" && strings.Contains(f.Detail, "more than there are")
+		missed = missed || f.Code == "pinned_invariant_miss" && f.BudgetInsufficient && f.Page != "" && strings.Contains(f.Detail, "more than there are")
 	}
 	if !missed {
 		t.Errorf("faults: %+v", p.Faults)

@@ -1576,8 +1576,8 @@ type Get struct {
 
 // Reference names, by its hash, content that the blob store holds once.
 type Reference struct {
-	// type is tool_output_ref, text_ref for a message, image_ref, audio_ref, video_ref or
-	// document_ref.
+	// type is tool_output_ref, text_ref for a message, image_ref, audio_ref, video_ref or, for
+	// an attachment of any other type, document_ref.
 	Type       string `json:"type"`
 	Page       string `json:"page"`
 	ToolCallID string `json:"tool_call_id,omitempty"`
@@ -1953,7 +1953,8 @@ type WatchStatus struct {
 
 // SyncRun is one update of the index.
 type SyncRun struct {
-	// reason is the event that started the syncer's last pass.
+	// reason is the event that started the syncer's last pass: session_start, search,
+	// interval, watch, or reindex for a reindex that somebody requested.
 	Reason string `json:"reason"`
 	// time is the time at which the update ended.
 	Time time.Time `json:"time"`

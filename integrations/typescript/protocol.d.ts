@@ -1532,7 +1532,7 @@ export interface Get {
 
 /** Reference names, by its hash, content that the blob store holds once. */
 export interface Reference {
-  /** `type` is tool_output_ref, text_ref for a message, image_ref, audio_ref, video_ref or document_ref. */
+  /** `type` is tool_output_ref, text_ref for a message, image_ref, audio_ref, video_ref or, for an attachment of any other type, document_ref. */
   type: string;
   page: string;
   tool_call_id?: string;
@@ -1901,7 +1901,7 @@ export interface WatchStatus {
 
 /** SyncRun is one update of the index. */
 export interface SyncRun {
-  /** `reason` is the event that started the syncer's last pass. */
+  /** `reason` is the event that started the syncer's last pass: session_start, search, interval, watch, or reindex for a reindex that somebody requested. */
   reason: string;
   /** `time` is the time at which the update ended. */
   time: string;

@@ -113,11 +113,8 @@ func (m *meter) Done() {
 // reindexStep returns the present stage of a reindex, the number of finished units, and the
 // number of all units.
 func reindexStep(p api.ReindexProgress) (stage string, done, all int, unit string) {
-	switch p.Stage {
-	case api.StageIndex:
+	if p.Stage == "index" {
 		return "reading files", p.Files, p.FilesTotal, "file"
-	case api.StageVectors:
-		return "copying vectors", int(p.Done), int(p.Total), "vector"
 	}
 	return "embedding", int(p.Done), int(p.Total), "text"
 }

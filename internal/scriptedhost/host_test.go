@@ -239,9 +239,9 @@ func (h *Host) boundary(ctx context.Context, st *Step) error {
 }
 
 // forbidden are faults that no step may show: something that has to be shown was not.
-var forbidden = map[fault.Code]bool{fault.FlushMiss: true, fault.Bootstrap: true, fault.Pinned: true,
+var forbidden = map[fault.Code]bool{"flush_miss": true, "post_compaction_bootstrap": true, "pinned_invariant_miss": true,
 	fault.SilentRecall: true, fault.Checkpoint: true, fault.FlushSkipped: true, fault.NotRecorded: true,
-	fault.NotTraced: true, fault.ProjectionLost: true, fault.Project: true}
+	"not_traced": true, "projection_lost": true, "project_unreadable": true}
 
 // blame counts faults, and fails on those that are forbidden.
 func (h *Host) blame(faults []fault.Fault) error {

@@ -22,18 +22,14 @@ type MemoryIndex interface {
 	Check(ctx context.Context) iter.Seq[error]
 	// Labels returns the labels of all files that have labels, by path.
 	Labels(ctx context.Context) (map[string][]string, error)
-	MemoryVectors
-	Close() error
-}
-
-// MemoryVectors is the part of an Index that keeps vectors, by model and text.
-type MemoryVectors interface {
+	// The other methods but Close keep vectors, by model and text.
 	Model(ctx context.Context) (model string, dim int, err error)
 	UseModel(ctx context.Context, model string, dim int) error
 	MissingEmbeddings(ctx context.Context, model string) iter.Seq2[index.Missing, error]
 	PutEmbeddings(ctx context.Context, model string, vectors []index.Embedding) error
 	// KeepLength removes vectors of a model that have another length.
 	KeepLength(ctx context.Context, model string, dim int) (forgotten int64, err error)
+	Close() error
 }
 
 // Backend describes the place where the index is kept. The zero value is the SQLite file

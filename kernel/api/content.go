@@ -41,20 +41,10 @@ const (
 	GetForgotten = "FORGOTTEN"
 )
 
-// The types of a [Reference]. An attachment of any other type is a document.
-const (
-	RefToolOutput = "tool_output_ref"
-	RefText       = "text_ref"
-	RefImage      = "image_ref"
-	RefAudio      = "audio_ref"
-	RefVideo      = "video_ref"
-	RefDocument   = "document_ref"
-)
-
 // Reference names, by its hash, content that the blob store holds once.
 type Reference struct {
-	// Type is tool_output_ref, text_ref for a message, image_ref, audio_ref, video_ref or
-	// document_ref.
+	// Type is tool_output_ref, text_ref for a message, image_ref, audio_ref, video_ref or, for an
+	// attachment of any other type, document_ref.
 	Type       string `json:"type"`
 	Page       string `json:"page"`
 	ToolCallID string `json:"tool_call_id,omitempty"`

@@ -25,17 +25,10 @@ type ReindexOptions struct {
 	Progress func(ReindexProgress)
 }
 
-// The stages of a reindex, and of a migration.
-const (
-	StageIndex = "index"
-	StageEmbed = "embed"
-	// StageVectors is the stage of a migration in which vectors are copied.
-	StageVectors = "vectors"
-)
-
 // ReindexProgress is the progress of a reindex. It is measured in bytes of files while files are
 // read, then in texts to embed.
 type ReindexProgress struct {
+	// Stage is index, then embed.
 	Stage       string
 	Done, Total int64
 	// FilesTotal is the number of files to read, 0 in other stages.

@@ -220,9 +220,6 @@ type Pruned struct {
 	Kept []string `json:"kept"`
 }
 
-// ErrLoss is the error that a [LossError] wraps.
-var ErrLoss = errors.New("too much of memory would be lost")
-
 // LossError is returned for a change that would lose too much of MEMORY.md.
 type LossError struct{ *consolidation.Loss }
 
@@ -231,9 +228,6 @@ func (e *LossError) Error() string {
 	return fmt.Sprintf("%s would lose %d of its %d lines, %.0f %%, and %.0f %% is the most: the first is line %d, %q", e.Path, len(e.Lost), e.Lines,
 		100*e.Share, 100*e.Limit, e.Lost[0].Line, string(first[:min(len(first), 80)]))
 }
-
-// Is reports whether target is ErrLoss.
-func (e *LossError) Is(target error) bool { return target == ErrLoss }
 
 // GuardRequest is a request to check whether MEMORY.md lost entries.
 type GuardRequest struct {

@@ -126,19 +126,10 @@ type WatchStatus struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// The reasons of a [SyncRun].
-const (
-	SyncStart    = "session_start"
-	SyncSearch   = "search"
-	SyncInterval = "interval"
-	SyncWatch    = "watch"
-	// SyncAsked is a reindex that somebody requested.
-	SyncAsked = "reindex"
-)
-
 // SyncRun is one update of the index.
 type SyncRun struct {
-	// Reason is the event that started the syncer's last pass.
+	// Reason is the event that started the syncer's last pass: session_start, search, interval,
+	// watch, or reindex for a reindex that somebody requested.
 	Reason string `json:"reason"`
 	// Time is the time at which the update ended.
 	Time time.Time `json:"time"`

@@ -18,15 +18,6 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// RuleNoProgress is the rule that refuses a cut after two cuts that reclaimed next to nothing.
-const RuleNoProgress = "no_progress"
-
-// The reasons of [ContextPlan.FlushDue].
-const (
-	FlushTokens = "tokens"
-	FlushBytes  = "transcript_bytes"
-)
-
 // Check returns a *[NumberError] for a number that is out of range. Every call that takes a
 // request calls it first.
 func (r *PlanRequest) Check() error {
@@ -116,7 +107,7 @@ type PlanRequest struct {
 	Table bool
 	// Memories are the answers of the host's own memory to the user's newest words. They are
 	// recalled together with the kernel's memory, once per user turn and within the same bounds.
-	// Memories that come later in a turn are left out with [ReasonTurnRecalled].
+	// Memories that come later in a turn are left out with the reason turn_recalled.
 	Memories []MemoryAnswer
 	// TTL is the cache lifetime that the host requests for its messages. The kernel then chooses
 	// the lifetime of tools and system. 0 takes the lifetime that the host was seen to use, for
@@ -241,10 +232,6 @@ type MemoryAnswer struct {
 	// see, session for private records. Otherwise each record's own scope applies.
 	Scope memkernel.Scope
 }
-
-// ReasonTurnRecalled is the reason for memories that arrive after memory was recalled for the
-// user turn. The prompt keeps the recalled block unchanged, and nothing is added to it.
-const ReasonTurnRecalled = "turn_recalled"
 
 // Overflow is a provider's refusal of a request as too long.
 type Overflow struct {

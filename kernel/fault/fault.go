@@ -1,12 +1,68 @@
 // Package fault names the faults of a plan, a turn or a boundary: one type, and one list of
 // codes. It finds no faults itself. A fault is never an error: the plan, turn or boundary
-// continues without the part that the fault names.
+// continues without the part that the fault names. A code without a constant is set in one place.
+//
+// The faults of the paging contract that a plan or a boundary can show, by the engine's names:
+//
+//	refetch                    see Refetch
+//	duplicate_tool             see DuplicateTool
+//	pinned_invariant_miss      a pinned page is missing from the prompt, or below its floor
+//	post_compaction_bootstrap  after a compaction a file of instructions is missing from the
+//	                           prompt, or below its floor
+//	silent_recall              see SilentRecall
+//	flush_miss                 at a boundary the summary could not be brought up to the newest
+//	                           message; the journal still has the messages' pages
+//
+// The faults of a host's input:
+//
+//	host_rewrite               a message that the prompt shows was edited, replaced or compacted away
+//	host_rewrite_under_cut     only messages that had left the prompt changed
+//	host_rewind                the host took back messages at the end
+//	duplicate_key              two messages have the same id
+//	leading_assistant          the conversation begins with the assistant and got an opening
+//	usage_ignored              the usage of an observed turn can't be the usage of the planned
+//	                           prompt, as when a gateway reports only a part of it
+//	thinking_refused           the provider refused the last request for thinking of earlier turns
+//	                           whose prefix had changed; this plan sends none of it again
+//	host_truncated             the host's own prompt shows only a part of a file; the carry block
+//	                           shows the rest
+//
+// The faults of the files that the kernel reads:
+//
+//	workspace_file             see WorkspaceFile
+//	workspace_over_budget      the workspace's files exceed their share of the prompt even at
+//	                           their floors
+//	workspace_cut              the prompt shows less than half of a file of the workspace, because
+//	                           the room for such files is full; the detail names the setting that
+//	                           limits the room
+//	notes_unread               a model's notes on the session can't be read
+//	project_unreadable         the pages that the sessions of the workspace share can't be read, so
+//	                           the prompt has none of them
+//	checkpoint_damaged         see Checkpoint
+//	not_searched               a page that left the prompt can no longer be read, so nothing of it
+//	                           can be recalled
+//	projection_lost            the plan had to start without a projection because projection.jsonl
+//	                           was damaged or gone; the provider's cache misses once, nothing else
+//	                           is lost, and a damaged file is kept next to the new one
+//
+// The faults of the kernel's writes, and of its requests:
+//
+//	not_recorded               see NotRecorded
+//	not_traced                 the decisions of the plan could not be traced; the plan itself is
+//	                           recorded
+//	not_counted                the provider could not be asked for a count; the plan uses the
+//	                           kernel's own count
+//	flush_skipped              see FlushSkipped
+//	net_skipped                see Net
+//
+// The alerts, which are signs of trouble that no prompt could have prevented:
+//
+//	death_spiral               the session was compacted often within a short time, and its content
+//	                           returns as fast as it leaves
+//	duplicate_signature        see AlertDuplicateSignature
 package fault
 
-import (
-	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/paging"
-)
+import "github.com/memkernel/memkernel/pagevm/paging"
 
 // Fault is a named problem of the model or of the kernel.
 type Fault struct {
@@ -38,8 +94,7 @@ func Of(code Code, err error) []Fault {
 // missing_result.
 type Code string
 
-// The faults of the paging contract that a plan or a boundary can show, by the
-// engine's names.
+// The codes that several places set or read.
 const (
 	// Refetch: the model fetched a page by its handle that the prompt did not
 	// show in full.
@@ -48,93 +103,24 @@ const (
 	// prompt did not show its earlier result in full. Calls that wait or act do not count. Calls
 	// that read a state after an act do not count either.
 	DuplicateTool = Code(paging.DuplicateTool)
-	// Pinned: a pinned page is missing from the prompt, or below its floor.
-	Pinned = Code(paging.PinnedInvariantMiss)
-	// Bootstrap: after a compaction a file of instructions is missing from the
-	// prompt, or below its floor.
-	Bootstrap = Code(paging.PostCompactionBootstrap)
 	// SilentRecall: a known page could not be brought back. The fault names the page and the
 	// reason.
 	SilentRecall = Code(paging.SilentRecall)
-	// FlushMiss: at a boundary the summary could not be brought up to the newest message. The
-	// journal still has the messages' pages.
-	FlushMiss = Code(paging.FlushMiss)
-)
-
-// The faults of a host's input.
-const (
-	// Rewrite: a message that the prompt shows was edited, replaced or compacted away.
-	Rewrite = Code(pagevm.RewriteBehind)
-	// RewriteUnder: only messages that had left the prompt changed.
-	RewriteUnder = Code(pagevm.RewriteUnder)
-	// Rewind: the host took back messages at the end.
-	Rewind = Code(pagevm.RewriteRewind)
-	// DuplicateKey: two messages have the same id.
-	DuplicateKey Code = "duplicate_key"
-	// LeadingAssistant: the conversation begins with the assistant and got an
-	// opening.
-	LeadingAssistant Code = "leading_assistant"
-	// UsageIgnored: the usage of an observed turn can't be the usage of the planned prompt. This
-	// happens when a gateway reports only a part of the usage.
-	UsageIgnored Code = "usage_ignored"
-	// ThinkingRefused: the provider refused the last request for thinking of earlier turns
-	// whose prefix had changed. This plan sends none of it again.
-	ThinkingRefused Code = "thinking_refused"
-	// HostTruncated: the host's own prompt shows only a part of a file. The carry block shows the
-	// rest.
-	HostTruncated Code = "host_truncated"
-)
-
-// The faults of the files that the kernel reads.
-const (
 	// WorkspaceFile: a file of the workspace could not be read, and is in no
 	// prompt.
 	WorkspaceFile Code = "workspace_file"
-	// WorkspaceSize: the workspace's files exceed their share of the prompt even at their floors.
-	WorkspaceSize Code = "workspace_over_budget"
-	// WorkspaceCut: the prompt shows less than half of a file of the workspace, because the room
-	// for such files is full. The detail names the setting that limits the room.
-	WorkspaceCut Code = "workspace_cut"
-	// NotesUnread: a model's notes on the session can't be read.
-	NotesUnread Code = "notes_unread"
-	// Project: the pages that the sessions of the workspace share can't be read, so the prompt
-	// has none of them.
-	Project Code = "project_unreadable"
 	// Checkpoint: a checkpoint or a file of the captured state could not be used. The detail
 	// names the replacement.
 	Checkpoint Code = "checkpoint_damaged"
-	// NotSearched: a page that left the prompt can no longer be read, so nothing of it can be
-	// recalled.
-	NotSearched Code = "not_searched"
-	// ProjectionLost: the plan had to start without a projection because projection.jsonl was
-	// damaged or gone. The provider's cache misses once, and nothing else is lost. A damaged file
-	// is kept next to the new one.
-	ProjectionLost Code = "projection_lost"
-)
-
-// The faults of the kernel's writes, and of its requests.
-const (
 	// NotRecorded: the plan could not be recorded. The plan degraded nothing new, and the next
 	// plan does not know of it.
 	NotRecorded Code = "not_recorded"
-	// NotTraced: the decisions of the plan could not be traced. The plan itself is recorded.
-	NotTraced Code = "not_traced"
-	// NotCounted: the provider could not be asked for a count. The plan uses the kernel's own
-	// count.
-	NotCounted Code = "not_counted"
 	// FlushSkipped: items that should be in the day's log were not written. The checkpoint has
 	// these items.
 	FlushSkipped Code = "flush_skipped"
 	// Net: a record of the working state was not written. The cause names the record, and the
 	// detail gives the reason. If one problem prevents all of these records, it is reported once.
 	Net Code = "net_skipped"
-)
-
-// The alerts: signs of trouble that no prompt could have prevented.
-const (
-	// AlertSpiral: the session was compacted often within a short time. Its content returns as
-	// fast as it leaves.
-	AlertSpiral Code = "death_spiral"
 	// AlertDuplicateSignature: a call that only looks at something ran again although the prompt
 	// showed its result in full.
 	AlertDuplicateSignature = Code(paging.AlertDuplicateSignature)

@@ -156,7 +156,7 @@ func (b *Batch) lead() {
 	if m.Role != memkernel.RoleAssistant || !b.req.Lead || transcript.Compacted(m) {
 		return
 	}
-	b.Faults = append(b.Faults, fault.Fault{Code: fault.LeadingAssistant, Key: m.Key, Detail: "the conversation begins with an assistant message, an opening was put in front"})
+	b.Faults = append(b.Faults, fault.Fault{Code: "leading_assistant", Key: m.Key, Detail: "the conversation begins with an assistant message, an opening was put in front"})
 	o := memkernel.Message{Key: branch.OpeningKey, Role: memkernel.RoleUser, Parts: []memkernel.Part{TextPart(opening)},
 		Time: m.Time, Branch: m.Branch, Origin: memkernel.OriginSynthetic}
 	b.Msgs, b.kept, b.led = slices.Insert(slices.Clone(b.Msgs), first, o), 0, first+1
@@ -346,7 +346,7 @@ func (b *Batch) keyRun(from, to int, used keyUse) {
 	for i := from; i < to; i++ {
 		key := keyOf(&b.Msgs[i], prev)
 		if used.take(key) > 1 {
-			b.Faults = append(b.Faults, fault.Fault{Code: fault.DuplicateKey, Key: key, Detail: "another message has the same id"})
+			b.Faults = append(b.Faults, fault.Fault{Code: "duplicate_key", Key: key, Detail: "another message has the same id"})
 			same := key
 			for used.of(key) > 0 {
 				key = same + "#" + strconv.Itoa(used.of(same))

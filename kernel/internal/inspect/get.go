@@ -191,23 +191,23 @@ func references(p *pagevm.Page, text string) []api.Reference {
 			Bytes: bytes, SHA256: hash, MediaType: media, Preview: preview})
 	}
 	if p.Blob != "" {
-		kind := api.RefText
+		kind := "text_ref"
 		if p.Type == pagevm.Evidence {
-			kind = api.RefToolOutput
+			kind = "tool_output_ref"
 		}
 		add(kind, p.Blob, "", head(text, previewChars), p.Bytes)
 	}
 	for _, m := range p.Media {
 		if m.Blob != "" {
 			kind, _, _ := strings.Cut(m.Type, "/")
-			add(cmp.Or(mediaRefs[kind], api.RefDocument), m.Blob, m.Type, "", m.Bytes)
+			add(cmp.Or(mediaRefs[kind], "document_ref"), m.Blob, m.Type, "", m.Bytes)
 		}
 	}
 	return out
 }
 
 // mediaRefs are the types of references to media. All other media are documents.
-var mediaRefs = map[string]string{"image": api.RefImage, "audio": api.RefAudio, "video": api.RefVideo}
+var mediaRefs = map[string]string{"image": "image_ref", "audio": "audio_ref", "video": "video_ref"}
 
 // head returns the first n characters of a text, as valid UTF-8.
 func head(text string, n int) string {

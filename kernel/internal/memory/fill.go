@@ -148,7 +148,7 @@ func (f *filling) progress() *embed.FillOptions {
 	o := &embed.FillOptions{}
 	if tell := f.opts.Progress; tell != nil {
 		o.Progress = func(r embed.FillReport) {
-			tell(api.ReindexProgress{Stage: api.StageEmbed, Done: int64(r.Done()), Total: int64(r.Texts), Files: f.r.Files, Chunks: f.r.ChunksAdded})
+			tell(api.ReindexProgress{Stage: "embed", Done: int64(r.Done()), Total: int64(r.Texts), Files: f.r.Files, Chunks: f.r.ChunksAdded})
 		}
 	}
 	return o

@@ -132,7 +132,7 @@ func (m *Memory) do(ctx context.Context, r *run, busy time.Duration) {
 	r.err = err
 	close(r.done)
 	if ctx.Err() == nil && !unwritable(err) && !errors.Is(err, index.ErrBusy) {
-		m.Sync.Ran(api.SyncSearch, report, err)
+		m.Sync.Ran("search", report, err)
 	}
 	if err == nil && m.o.Embedder != nil {
 		m.Sync.Wanting()

@@ -27,7 +27,7 @@ type how struct {
 func (m *Memory) Reindex(ctx context.Context, o *api.ReindexOptions) (*api.Reindexed, error) {
 	r, err := m.reindex(ctx, &how{ReindexOptions: *o})
 	if ctx.Err() == nil {
-		m.Sync.Ran(api.SyncAsked, r, err)
+		m.Sync.Ran("reindex", r, err)
 	}
 	if err == nil {
 		m.Sync.Renewed(index.Lag{Files: len(r.Failed)})
@@ -142,7 +142,7 @@ func told(tell func(api.ReindexProgress)) func(index.Progress) {
 		return nil
 	}
 	return func(p index.Progress) {
-		tell(api.ReindexProgress{Stage: api.StageIndex, Done: p.Bytes, Total: p.BytesTotal, Files: p.Files, FilesTotal: p.FilesTotal, Chunks: p.Chunks})
+		tell(api.ReindexProgress{Stage: "index", Done: p.Bytes, Total: p.BytesTotal, Files: p.Files, FilesTotal: p.FilesTotal, Chunks: p.Chunks})
 	}
 }
 

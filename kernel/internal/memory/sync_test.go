@@ -82,10 +82,10 @@ func TestSyncByClock(t *testing.T) {
 		t.Errorf("the clock is set to %v", every)
 	}
 	(<-d.ticks) <- time.Now()
-	d.run(t, api.SyncInterval, 2)
+	d.run(t, "interval", 2)
 	note(t, dir, "memory/birds.md", "The heron eats herring.\n")
 	(<-d.ticks) <- time.Now()
-	d.run(t, api.SyncInterval, 1)
+	d.run(t, "interval", 1)
 	if res := found(m, "herring"); len(res.Hits) != 1 || res.Reason != retrieval.OK || res.Behind != nil {
 		t.Errorf("%+v", res)
 	}
@@ -97,11 +97,11 @@ func TestSyncByWatch(t *testing.T) {
 	reindexed(t, m)
 	note(t, dir, "memory/deep/birds.md", "The heron eats herring.\n")
 	d.changed <- struct{}{}
-	d.run(t, api.SyncWatch, 1)
+	d.run(t, "watch", 1)
 	if len(found(m, "herring").Hits) != 1 {
 		t.Error("not found")
 	}
-	if w, last := m.Sync.Status(); !w.On || w.Folders != 2 || last == nil || last.Reason != api.SyncWatch || !last.Watching {
+	if w, last := m.Sync.Status(); !w.On || w.Folders != 2 || last == nil || last.Reason != "watch" || !last.Watching {
 		t.Errorf("%+v %+v", w, last)
 	}
 	if w := d.watched; w.Root != m.Private.Dir() || w.Debounce != time.Second || !w.Relevant("memory/x.md") || w.Relevant("main.go") || w.Relevant("AGENTS.md") {
@@ -148,7 +148,7 @@ func TestSyncByTwo(t *testing.T) {
 	}
 	// Another process's run is known by what it wrote down, a broken record is none.
 	third := opens(t, dir, nil)
-	if _, last := third.Sync.Status(); last == nil || last.Reason != api.SyncInterval || last.Process != os.Getpid() {
+	if _, last := third.Sync.Status(); last == nil || last.Reason != "interval" || last.Process != os.Getpid() {
 		t.Errorf("%+v", last)
 	}
 	for _, text := range []string{"{", `{"format":2,"reason":"interval"}`, ""} {

@@ -130,7 +130,7 @@ func (s *syncer) SessionStarts() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.signal(api.SyncStart)
+	s.signal("session_start")
 }
 
 // Wanting signals that a search found documents missing in the index.
@@ -141,7 +141,7 @@ func (s *syncer) Wanting() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.justFailed() {
-		s.signal(api.SyncSearch)
+		s.signal("search")
 	}
 }
 
@@ -162,7 +162,7 @@ func (s *syncer) Stale(ctx context.Context) (lag index.Lag, own bool) {
 		}
 		s.lag, s.checked, s.version = lag, time.Now(), version
 	} else if time.Since(s.checked) >= believed {
-		s.signal(api.SyncSearch)
+		s.signal("search")
 	}
 	return s.lag, s.o.Version == nil && s.lag.Removed == 0 && !s.lag.Rules && s.lag.Files <= s.own
 }
@@ -313,10 +313,10 @@ func (s *syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- stru
 			if w == nil {
 				w = s.openWatch() // the system may have room by now
 			}
-			s.attend(ctx, api.SyncInterval)
+			s.attend(ctx, "interval")
 			tick = nil
 		case <-changed:
-			s.attend(ctx, api.SyncWatch)
+			s.attend(ctx, "watch")
 		}
 		if w != nil {
 			s.noteWatch(w, nil)
@@ -327,7 +327,7 @@ func (s *syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- stru
 // attend measures the lag of the index and, unless a search only wanted to know, brings the index
 // up to date.
 func (s *syncer) attend(ctx context.Context, why string) {
-	if why == api.SyncSearch && !s.o.OnSearch {
+	if why == "search" && !s.o.OnSearch {
 		s.Look(ctx)
 		return
 	}
@@ -402,7 +402,7 @@ func (s *syncer) Ran(why string, r *api.Reindexed, err error) {
 	s.last = run
 	s.mu.Unlock()
 	keepDoc(s.o.State, store.Synced, recordName, record{recordFormat, *run})
-	if why != api.SyncAsked && s.o.Report != nil {
+	if why != "reindex" && s.o.Report != nil {
 		s.o.Report(*run)
 	}
 }

@@ -45,11 +45,11 @@ func TestFailureIsNotRepeated(t *testing.T) {
 	f := &syncFake{lag: index.Lag{Files: 1}, err: errors.New("the disk is full")}
 	s := f.syncer(t, SyncOptions{OnStart: true, OnSearch: true})
 	s.Wanting()
-	if r := <-f.runs; r.Reason != api.SyncSearch || r.Error != "the disk is full" {
+	if r := <-f.runs; r.Reason != "search" || r.Error != "the disk is full" {
 		t.Errorf("%+v", r)
 	}
 	s.SessionStarts() // is no search: it tries again
-	if r := <-f.runs; r.Reason != api.SyncStart {
+	if r := <-f.runs; r.Reason != "session_start" {
 		t.Errorf("%+v", r)
 	}
 	s.Wanting()
@@ -58,7 +58,7 @@ func TestFailureIsNotRepeated(t *testing.T) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.why != api.SyncStart {
+	if s.why != "session_start" {
 		t.Errorf("the newest signal is %s", s.why)
 	}
 }
@@ -68,11 +68,11 @@ func TestMissingVectorsAreTold(t *testing.T) {
 	f := &syncFake{done: api.Reindexed{SyncReport: index.SyncReport{Read: 3, Removed: 1}, EmbedErr: errors.New("nobody answers")}}
 	s := f.syncer(t, SyncOptions{OnStart: true, OnSearch: true})
 	s.SessionStarts()
-	if r := <-f.runs; r.Reason != api.SyncStart || r.Files != 3 || r.Removed != 1 || r.Error != "vectors: nobody answers" {
+	if r := <-f.runs; r.Reason != "session_start" || r.Files != 3 || r.Removed != 1 || r.Error != "vectors: nobody answers" {
 		t.Errorf("%+v", r)
 	}
 	s.Wanting()
-	if r := <-f.runs; r.Reason != api.SyncSearch {
+	if r := <-f.runs; r.Reason != "search" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -80,10 +80,10 @@ func flushDue(c *Call, l *limits, d *decision) (why string, asked, seen int) {
 		mark = min(mark, h) // where the kernel's own cut is due
 	}
 	if d.Gauge.Reading.Window > 0 && d.Before >= mark-soft && (asked == 0 || d.Before-asked >= soft) {
-		asked, why = d.Before, api.FlushTokens
+		asked, why = d.Before, "tokens"
 	}
 	if c.bytesFrom(seen) >= flushBytes {
-		seen, why = len(c.Msgs), api.FlushBytes
+		seen, why = len(c.Msgs), "transcript_bytes"
 	}
 	return why, asked, seen
 }

@@ -152,7 +152,7 @@ func compactionBlocks(c *Call) (blocks []textBlock) {
 func modelNotes(c *Call, before int) (summary.Notes, int) {
 	n, err := c.session.Notes()
 	if err != nil {
-		c.log.fault(fault.Fault{Code: fault.NotesUnread, Detail: err.Error()})
+		c.log.fault(fault.Fault{Code: "notes_unread", Detail: err.Error()})
 		return summary.Notes{}, before
 	}
 	return n.Rooted(ingest.RootedIn(c.Msgs)), n.Version

@@ -52,7 +52,7 @@ func judge(c *Call, l *limits, d *decision) branch.Breaker {
 		}
 	}
 	if text := Spiral(c.prior.Compacted, made.Proj, c.Request.Now); text != "" {
-		c.log.alert(fault.Fault{Code: fault.AlertSpiral, Detail: text})
+		c.log.alert(fault.Fault{Code: "death_spiral", Detail: text})
 	}
 	return b
 }

@@ -35,6 +35,10 @@ const recallShare = 8
 // recallFloor is the room below which nothing is recalled.
 const recallFloor = 80
 
+// turnRecalled is the reason for memories that arrive after memory was recalled for the user turn.
+// The prompt keeps the recalled block unchanged, and nothing is added to it.
+const turnRecalled = "turn_recalled"
+
 // recollection is what was recalled for a user turn: the recall to be recorded, nil if there was
 // none, its blocks, and the hits that were left out.
 type recollection struct {
@@ -53,13 +57,13 @@ func recalled(ctx context.Context, c *Call, l *limits, d *decision, proj *pagevm
 	}
 	turn, text, _ := c.userTurn()
 	if turn == "" || c.Prev.Proj.Recalled(c.Align).Turn == turn {
-		return recollection{left: unread(c, api.ReasonTurnRecalled)}
+		return recollection{left: unread(c, turnRecalled)}
 	}
 	if c.workspace == nil && len(c.Request.Memories) == 0 {
 		return recollection{}
 	}
 	if c.brought(turn) {
-		return recollection{left: unread(c, api.ReasonTurnRecalled),
+		return recollection{left: unread(c, turnRecalled),
 			recall: &pagevm.Recall{Turn: turn, Reason: string(retrieval.NoMatch), Detail: "the host brought what memory holds with the message"}}
 	}
 	room := min(tokens, l.room(proj), (l.Hard-l.Fixed)/recallShare) - l.Scale(c.Maker.Count.Overheads.PerMessage)

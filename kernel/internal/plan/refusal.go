@@ -70,7 +70,7 @@ func refusesThinking(c *Call) (bool, error) {
 	for i := range c.Hosts {
 		for j := range c.Hosts[i].Segments {
 			if c.Hosts[i].Segments[j].Bare.Hash != "" {
-				c.log.fault(fault.Fault{Code: fault.ThinkingRefused, Detail: "the provider refused thinking of earlier turns whose prefix had changed: this request holds none"})
+				c.log.fault(fault.Fault{Code: "thinking_refused", Detail: "the provider refused thinking of earlier turns whose prefix had changed: this request holds none"})
 				return true, nil
 			}
 		}

@@ -32,7 +32,7 @@ func verifyPin(c *Call, l *limits, proj *pagevm.Projection, p *journal.StoredPag
 		return
 	}
 	need := l.Scale(c.Maker.Count.Text(pinText(p, true)))
-	f := fault.Fault{Code: fault.Pinned, Page: p.String(), Cause: string(paging.CauseSelection),
+	f := fault.Fault{Code: "pinned_invariant_miss", Page: p.String(), Cause: string(paging.CauseSelection),
 		Detail: fmt.Sprintf("the pinned %s %s does not stand in the prompt", p.Type, p.Key)}
 	if room := l.room(proj); room < need {
 		f.Cause, f.BudgetInsufficient = string(paging.CauseBudget), true
@@ -51,7 +51,7 @@ func verifyBootstrap(c *Call, proj *pagevm.Projection) {
 			continue
 		}
 		if c.unshown(&f, gone) != "" {
-			c.fault(fault.Fault{Code: fault.Bootstrap, Page: ingest.PageID("ws", f.Path), Cause: string(paging.CauseCompaction),
+			c.fault(fault.Fault{Code: "post_compaction_bootstrap", Page: ingest.PageID("ws", f.Path), Cause: string(paging.CauseCompaction),
 				Detail: f.Path + " does not stand in the prompt after the compaction"})
 		}
 	}

@@ -96,7 +96,7 @@ func carryFiles(c *Call, l *limits, leadGone bool, squeezed int) []textBlock {
 	room := l.unscale(max(carryBound(c, l)-squeezed, 0))
 	levels, over := pagevm.FitLevels(fits, room)
 	if over > 0 {
-		c.log.fault(fault.Fault{Code: fault.WorkspaceSize,
+		c.log.fault(fault.Fault{Code: "workspace_over_budget",
 			Detail: fmt.Sprintf("what is pinned and the workspace's files take %d tokens more than the %d that they may, at the least that may be shown of them", l.Scale(over), l.Scale(room))})
 	}
 	blocks := blocksAt(pages, fits, levels)
@@ -127,7 +127,7 @@ func carryFiles(c *Call, l *limits, leadGone bool, squeezed int) []textBlock {
 			shown = blocks[j].Tokens
 		}
 		if 2*shown < full(i) {
-			c.log.fault(fault.Fault{Code: fault.WorkspaceCut, Page: pages[len(pages)-len(files)+i].ID, Detail: cutDetail(c, l, &files[i], full(i), shown, squeezed)})
+			c.log.fault(fault.Fault{Code: "workspace_cut", Page: pages[len(pages)-len(files)+i].ID, Detail: cutDetail(c, l, &files[i], full(i), shown, squeezed)})
 		}
 	}
 	return blocks
@@ -208,7 +208,7 @@ func (c *Call) unshown(src *File, leadGone bool) string {
 	case 2*shown < len(src.Text):
 		return src.Text
 	}
-	c.log.fault(fault.Fault{Code: fault.HostTruncated,
+	c.log.fault(fault.Fault{Code: "host_truncated",
 		Detail: fmt.Sprintf("the host's prompt shows %s without %s", src.Path, strings.Join(quoted(names), ", "))})
 	return strings.Join(missing, "")
 }

@@ -158,7 +158,7 @@ func cutsOf(pl *plan.Result) (all []pagevm.CutPoint, made *pagevm.CutPoint, refu
 		all = append(all, calibrated(pl, c))
 	}
 	if pl.Held {
-		refused = append(refused[:len(refused):len(refused)], pagevm.Refusal{Atom: -1, Rule: api.RuleNoProgress})
+		refused = append(refused[:len(refused):len(refused)], pagevm.Refusal{Atom: -1, Rule: "no_progress"})
 	}
 	if pl.Made.Cut != nil {
 		c := calibrated(pl, *pl.Made.Cut)

@@ -228,7 +228,7 @@ func learn(s *session.Session, o *api.Observation, t api.Turn, m cachelayout.Mod
 	}
 	actual, fixed := t.Usage.InputTotal(), l.LedgerFixed()
 	if counted := l.Planned + fixed; !plausible(actual, counted) {
-		o.Faults = append(o.Faults, fault.Fault{Code: fault.UsageIgnored, Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)})
+		o.Faults = append(o.Faults, fault.Fault{Code: "usage_ignored", Detail: fmt.Sprintf("%d tokens were reported for a prompt of about %d", actual, counted)})
 		return nil
 	}
 	row := compareBill(t.Usage, l, m)

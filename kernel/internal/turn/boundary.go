@@ -76,7 +76,7 @@ func (d *Desk) passBoundary(ctx context.Context, s *session.Session, w *intake, 
 	if msgs != nil {
 		st = advance(s, st, msgs)
 	} else if n := len(l.Proj.Seen) - st.Offset.Messages; n > 0 {
-		out.Faults = append(out.Faults, fault.Fault{Code: fault.FlushMiss, Cause: string(b.point),
+		out.Faults = append(out.Faults, fault.Fault{Code: "flush_miss", Cause: string(b.point),
 			Detail: fmt.Sprintf("%d messages that were planned are not in the summary, and the host did not send them; their pages stand", n)})
 	}
 	newest, faults, n, err := s.Life.Pass(ctx, &workstate.Boundary{Point: b.point, Begins: b.Reason == StartReason, Main: b.Branch == "",

@@ -161,10 +161,10 @@ func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request)
 	}
 	m.Resolver, m.Stopped = req.Resolver, func() bool { return ctx.Err() != nil }
 	if lost := s.Branches.Lost(branch.Key{Branch: req.Branch, Model: req.Model}); lost != "" {
-		faults = append(faults, fault.Fault{Code: fault.ProjectionLost, Detail: lost})
+		faults = append(faults, fault.Fault{Code: "projection_lost", Detail: lost})
 	}
 	shared, err := d.Shared(ctx)
-	faults = append(faults, fault.Of(fault.Project, err)...)
+	faults = append(faults, fault.Of("project_unreadable", err)...)
 	cal, err := s.Calibrations.Of(req.Model)
 	if err != nil {
 		return nil, nil, fmt.Errorf("plan %s: %w", req.SessionKey, err)
@@ -229,7 +229,7 @@ func (r reader) Searchable(pages []string, shown func(id string) (*pagevm.Page, 
 	spans, unread := r.s.Left.Take(r.s.Reader(), pages, shown)
 	var faults []fault.Fault
 	for _, u := range unread {
-		faults = append(faults, fault.Fault{Code: fault.NotSearched, Page: u.Page, Detail: u.Err.Error()})
+		faults = append(faults, fault.Fault{Code: "not_searched", Page: u.Page, Detail: u.Err.Error()})
 	}
 	return spans, faults
 }
@@ -270,7 +270,7 @@ func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLar
 		n, err = d.Counter(ctx, pl.Request.Model, body)
 	}
 	if err != nil {
-		pl.Faults = append(pl.Faults, fault.Fault{Code: fault.NotCounted, Detail: err.Error()})
+		pl.Faults = append(pl.Faults, fault.Fault{Code: "not_counted", Detail: err.Error()})
 		return false
 	}
 	total := n + pl.Request.FixedTokens

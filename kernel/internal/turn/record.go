@@ -99,7 +99,7 @@ func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
 		Before: w.Prev.Proj, After: w.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
 		Host: w.Hosts, Places: w.Places, Align: w.Align, Trail: w.Trail})
 	if err != nil {
-		w.Faults = append(w.Faults, fault.Fault{Code: fault.NotTraced, Detail: err.Error()})
+		w.Faults = append(w.Faults, fault.Fault{Code: "not_traced", Detail: err.Error()})
 		return
 	}
 	s.SpendLog(int64(n))
