@@ -42,7 +42,7 @@ const (
 // with a version, and a map of the closed entries. Nothing on the page can be taken back. The
 // journal enforces this rule and does not rely on the model.
 func NotesSpec() journal.TypeSpec {
-	object := journal.FieldSpec{Value: journal.ValueObject, MaxBytes: maxNoteBytes, MaxEntries: maxNotes}
+	object := journal.FieldSpec{Value: "object", MaxBytes: maxNoteBytes, MaxEntries: maxNotes}
 	of := func(k journal.FieldKind) journal.FieldSpec { object.Kind = k; return object }
 	fields := map[string]journal.FieldSpec{fieldOffset: of(journal.KindScalar), fieldClosed: of(journal.KindMap)}
 	for _, f := range noteScalars {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -78,16 +79,9 @@ func newDesk(t interface{ Fatalf(string, ...any) }, dir string, msgs []memkernel
 	return d
 }
 
-func (d *desk) Provenance(ref string) ([]string, bool) {
-	for _, s := range d.sources {
-		if s.Page == ref {
-			return nil, true
-		}
-	}
-	return nil, ref == "session:s"
+func (d *desk) resolves(ref string) bool {
+	return ref == "session:s" || slices.ContainsFunc(d.sources, func(s source) bool { return s.Page == ref })
 }
-
-func (d *desk) Gone(journal.Address) bool { return false }
 
 func (d *desk) notes() Notes {
 	p, _ := d.journal.Store().Page(journal.Address{Scope: memkernel.ScopeSession, Session: "s", Key: notesKey})
@@ -105,7 +99,7 @@ func (d *desk) answer(ops ...Operation) journal.Receipt {
 	if err != nil {
 		d.t.Fatalf("updates: %v", err)
 	}
-	rules := journal.NewRules(journal.Schema{NotesType: NotesSpec()}, d, a.Policy())
+	rules := &journal.Rules{Schema: journal.Schema{NotesType: NotesSpec()}, Resolves: d.resolves, Policies: []journal.Policy{a.Policy()}}
 	d.n++
 	r, err := d.journal.Writeback(journal.Transaction{Key: fmt.Sprint("notes:", d.n), Point: journal.PointTurn, By: journal.Principal{Name: "m", Session: "s"}, Updates: updates}, rules)
 	if err != nil || r.Outcome != journal.Committed || r.Accepted[0] != MarkID {

@@ -690,7 +690,7 @@ type Update struct {
 	Scope string `json:"scope"`
 	// session is the session that owns a private page, "" for the principal's own session.
 	Session string `json:"session,omitempty"`
-	// evidence_ref names the source of the update: a reference that the Resolver knows, or a
+	// evidence_ref names the source of the update: a reference that Rules.Resolves knows, or a
 	// committed update in the form update:TX#UPDATE.
 	EvidenceRef string `json:"evidence_ref"`
 }
@@ -1620,8 +1620,8 @@ type WriteParams struct {
 type Receipt struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	// outcome is Refused if nothing was accepted, or if not all updates of an all-or-nothing
-	// transaction were.
+	// outcome is "rejected" if nothing was accepted, or if not all updates of an
+	// all-or-nothing transaction were.
 	Outcome string `json:"outcome"`
 	// seq is the number of this writeback among the journal's committed ones, counted from 1.
 	Seq int64 `json:"seq,omitempty"`

@@ -667,7 +667,7 @@ export interface Update {
   scope: "session" | "project";
   /** `session` is the session that owns a private page, "" for the principal's own session. */
   session?: string;
-  /** `evidence_ref` names the source of the update: a reference that the Resolver knows, or a committed update in the form update:TX#UPDATE. */
+  /** `evidence_ref` names the source of the update: a reference that Rules.Resolves knows, or a committed update in the form update:TX#UPDATE. */
   evidence_ref: string;
 }
 
@@ -1576,7 +1576,7 @@ export interface WriteParams {
 export interface Receipt {
   schema: string;
   session_key: string;
-  /** `outcome` is Refused if nothing was accepted, or if not all updates of an all-or-nothing transaction were. */
+  /** `outcome` is "rejected" if nothing was accepted, or if not all updates of an all-or-nothing transaction were. */
   outcome: "committed" | "duplicate" | "conflict" | "rejected" | (string & {});
   /** `seq` is the number of this writeback among the journal's committed ones, counted from 1. */
   seq?: number;

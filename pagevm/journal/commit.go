@@ -14,9 +14,9 @@ const (
 	// Conflict: other content was committed under this key before. Nothing
 	// was written.
 	Conflict Outcome = "conflict"
-	// Refused: nothing of the transaction was accepted. The journal holds it
+	// refused: nothing of the transaction was accepted. The journal holds it
 	// with the reasons.
-	Refused Outcome = "rejected"
+	refused Outcome = "rejected"
 )
 
 // Rejection is an update that validation refused.

@@ -80,14 +80,7 @@ func newJournal(in store.Store, name string, opt *Options) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := emptyJournal()
-	j.in, j.name, j.path, j.Log = in, name, in.Where(name), log
-	return j, nil
-}
-
-// emptyJournal returns a journal without a log, which can learn records.
-func emptyJournal() *Journal {
-	return &Journal{store: newStore()}
+	return &Journal{Log: log, in: in, name: name, path: in.Where(name), store: newStore()}, nil
 }
 
 // refresh reads the records that were appended since, and passes each to each, which may be nil,

@@ -83,7 +83,7 @@ func TestWritebackIsIdempotent(t *testing.T) {
 func TestWritebackRejects(t *testing.T) {
 	j, r := openTestJournal(t, filepath.Join(t.TempDir(), "journal.jsonl")), testRules(t)
 	denied := tx("a", with(set("state", `"s"`, 0), func(u *Update) { u.Session = "B" }))
-	if got := mustWriteback(t, j, r, denied); got.Outcome != Refused {
+	if got := mustWriteback(t, j, r, denied); got.Outcome != refused {
 		t.Errorf("%+v", got)
 	}
 	if got := mustWriteback(t, j, r, tx("a", set("colour", `"f"`, 0), set("state", `"s"`, 0))); got.Outcome != Committed {

@@ -28,7 +28,7 @@ func keepAll(*store.Record) (bool, error) { return true, nil }
 // wants forgotten. The caller must hold the session's lock. In a process that has the old journal
 // open, the next Refresh or append reports the rewrite.
 func (j *Journal) Rewrite(edit func(*store.Record) (keep bool, err error)) error {
-	n := emptyJournal()
+	n := &Journal{store: newStore()}
 	err := j.readOthers()
 	if err == nil {
 		err = j.Replace(j.compacted(n, j.Records(), edit))

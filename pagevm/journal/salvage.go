@@ -3,8 +3,6 @@ package journal
 import (
 	"context"
 	"fmt"
-	"iter"
-	"slices"
 
 	"github.com/memkernel/memkernel/internal/longwork"
 	"github.com/memkernel/memkernel/internal/store"
@@ -12,15 +10,14 @@ import (
 
 // Salvage is the sound part of a journal, whatever happened to the rest.
 type Salvage struct {
-	// Records is the number of sound records. Commits is the number of sound commits.
-	Records, Commits int
+	// Records are the sound records.
+	Records []store.Record
 	// Lost lists the unusable stretches of the journal in their order.
 	Lost []store.Lost
 	// Unfit names whole records that can't be kept without lost ones.
 	Unfit []string
 
-	j    *Journal
-	recs []store.Record
+	j *Journal
 }
 
 // Recover reads the sound part of a journal, damaged or not. It writes nothing. If a unit builds
@@ -65,11 +62,10 @@ func (s *Salvage) take(rec store.Record, open *string) {
 		*open = ""
 		return
 	}
-	s.Records++
 	if rec.Op == OpCommitted {
-		s.Commits, *open = s.Commits+1, ""
+		*open = ""
 	}
-	s.recs = append(s.recs, rec)
+	s.Records = append(s.Records, rec)
 }
 
 // Sound reports whether the journal has no fault.
@@ -79,27 +75,23 @@ func (s *Salvage) Sound() bool { return len(s.Lost) == 0 && len(s.Unfit) == 0 }
 // to.
 func (s *Salvage) Journal() *Journal { return s.j }
 
-// All yields the records that are sound.
-func (s *Salvage) All() iter.Seq[store.Record] { return slices.Values(s.recs) }
-
 // Apply puts the journal aside and begins a new one with the sound part, as a compaction would. A
 // crash leaves the damaged journal in place or the new one. It returns the places of the files that
 // it put aside. The caller must hold the session's lock.
 func (s *Salvage) Apply() (aside []string, err error) {
 	var recs []store.Record
-	for r, err := range s.j.compacted(emptyJournal(), s.sound, keepAll) {
+	sound := func(yield func(store.Record, error) bool) {
+		for _, r := range s.Records {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+	for r, err := range s.j.compacted(&Journal{store: newStore()}, sound, keepAll) {
 		if err != nil {
 			return nil, fmt.Errorf("salvage: %w", err)
 		}
 		recs = append(recs, r)
 	}
 	return s.j.in.Reset(s.j.name, recs)
-}
-
-func (s *Salvage) sound(yield func(store.Record, error) bool) {
-	for _, r := range s.recs {
-		if !yield(r, nil) {
-			return
-		}
-	}
 }

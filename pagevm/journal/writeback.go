@@ -38,8 +38,7 @@ var writebackMark = []byte(`{"writeback":`)
 const (
 	// CodeSchema: the update has an unknown type or field, or a wrong operation, value or size.
 	CodeSchema = "SCHEMA_INVALID"
-	// CodeProvenance: the evidence names nothing that exists or rests on itself, or the updated
-	// page is gone.
+	// CodeProvenance: the evidence names nothing that exists.
 	CodeProvenance = "PROVENANCE_DANGLING"
 	// CodeScope: the principal must not write there.
 	CodeScope = "SCOPE_DENIED"
@@ -118,7 +117,7 @@ type Update struct {
 	// Session is the session that owns a private page, "" for the principal's own session. It has
 	// no meaning in the project's scope.
 	Session string `json:"session,omitempty"`
-	// EvidenceRef names the source of the update: a reference that the [Resolver] knows, or a
+	// EvidenceRef names the source of the update: a reference that [Rules.Resolves] knows, or a
 	// committed update in the form update:TX#UPDATE.
 	EvidenceRef string `json:"evidence_ref" rpc:"required"`
 }
@@ -146,7 +145,7 @@ type Transaction struct {
 
 // Receipt describes the outcome of a transaction.
 type Receipt struct {
-	// Outcome is Refused if nothing was accepted, or if not all updates of an all-or-nothing
+	// Outcome is "rejected" if nothing was accepted, or if not all updates of an all-or-nothing
 	// transaction were.
 	Outcome Outcome `json:"outcome"`
 	// Seq is the number of this writeback among the journal's committed ones, counted from 1. It
@@ -188,7 +187,7 @@ func IsWriteback(r *store.Record) bool {
 // Writeback stages, validates and commits a transaction as one unit, in one write and one fsync. A
 // crash leaves the whole unit or nothing. Writeback takes the commits of other processes into
 // account. It is idempotent per key: the same updates again are a Duplicate, even at another commit
-// point. Other updates under the same key are a Conflict. A caller may try a Refused transaction
+// point. Other updates under the same key are a Conflict. A caller may try a refused transaction
 // again. An error means that nothing was written. A rejected update is not an error.
 func (j *Journal) Writeback(t Transaction, r *Rules) (Receipt, error) {
 	t.Time = t.Time.UTC().Round(0) // as it is read back
@@ -204,12 +203,26 @@ func (j *Journal) Writeback(t Transaction, r *Rules) (Receipt, error) {
 			}
 			return nil, nil
 		}
-		v := r.validate(j.store.draft(t.Key), staged)
-		out = Receipt{Outcome: Refused, Rejected: v.brief()}
-		if v.commits() {
-			out.Outcome = Committed
+		recs := []store.Record{{Op: OpStaged, ID: t.Key, Time: t.Time, Body: body}}
+		var errs []error
+		add := func(op string, v any) {
+			b, err := textutil.JSON(v)
+			errs = append(errs, err)
+			recs = append(recs, store.Record{Op: op, ID: t.Key, Time: t.Time, Body: b})
 		}
-		return v.records(&t, body, hash, j.store.Seq()+1)
+		accepted, rejected := r.validate(j.store.draft(t.Key), staged)
+		out = Receipt{Outcome: refused}
+		for _, r := range rejected {
+			add(OpRejected, r)
+			r.Body = nil
+			out.Rejected = append(out.Rejected, r)
+		}
+		if len(accepted) > 0 && (len(rejected) == 0 || !t.AllOrNothing) {
+			out.Outcome = Committed
+			add(opValidated, validatedBody{hash, accepted})
+			add(OpCommitted, committedBody{Hash: hash, Point: t.Point, Seq: j.store.Seq() + 1})
+		}
+		return recs, errors.Join(errs...)
 	})
 	if err != nil {
 		return Receipt{}, fmt.Errorf("writeback %q: %w", t.Key, err)

@@ -3,27 +3,14 @@ package journal
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm"
 )
-
-// Resolver looks up the source that evidence refers to. A Resolver answers from data that the
-// caller already holds, and must give the same answer throughout the validation of a transaction.
-type Resolver interface {
-	// Provenance returns the references that ref itself rests on. A tool call or a span of the
-	// transcript rests on no other reference. ok is false if ref names nothing.
-	Provenance(ref string) (from []string, ok bool)
-	// Gone reports whether the page existed and was removed, so that nothing may be written to
-	// it. A page that never existed is not gone.
-	Gone(page Address) bool
-}
 
 // Policy is a rule of the host's. Refuse returns why an update is refused, "" if it is not, and a
 // refusal cites Name. Refuse must be deterministic and do no I/O.
@@ -58,8 +45,7 @@ func (p Proposal) Current(field, id string) (json.RawMessage, bool) {
 //
 //  1. schema: the field exists in the page's type, the operation is its kind's,
 //     every value is of its type and within its limits;
-//  2. provenance: the evidence resolves, and so do all its sources, without a cycle; the page is
-//     not gone;
+//  2. provenance: the evidence resolves;
 //  3. scope: the page's type is allowed there, only its own session writes private state, and
 //     only principals with the right write the project's;
 //  4. non-destructive: append and merge keep every committed entry, set_with_version
@@ -70,71 +56,28 @@ func (p Proposal) Current(field, id string) (json.RawMessage, bool) {
 // Nothing here reads a clock or a file: equal state, rules and updates give equal
 // verdicts.
 type Rules struct {
-	schema   Schema
-	resolver Resolver
-	policies []Policy
+	Schema Schema
+	// Resolves reports whether a reference names evidence. It answers from data that the caller
+	// already holds. With nil only committed updates are evidence.
+	Resolves func(ref string) bool
+	Policies []Policy
 }
 
-// NewRules makes rules. Without a resolver only committed updates are evidence.
-func NewRules(schema Schema, resolver Resolver, policies ...Policy) *Rules {
-	return &Rules{schema, resolver, policies}
-}
-
-// verdict is the result of validation.
-type verdict struct {
-	accepted     []string
-	rejected     []Rejection
-	allOrNothing bool
-}
-
-// commits reports whether there is anything to commit.
-func (v *verdict) commits() bool {
-	return len(v.accepted) > 0 && (len(v.rejected) == 0 || !v.allOrNothing)
-}
-
-// brief returns the rejections without the updates.
-func (v *verdict) brief() []Rejection {
-	out := slices.Clone(v.rejected)
-	for i := range out {
-		out[i].Body = nil
-	}
-	return out
-}
-
-func (r *Rules) validate(d *draft, s *stagedBody) *verdict {
-	v := &verdict{allOrNothing: s.AllOrNothing}
-	c := &checker{Rules: r, draft: d, staged: s, sound: make(map[string]bool)}
+// validate adds the updates that pass to the draft, and returns their ids. It refuses the others.
+func (r *Rules) validate(d *draft, s *stagedBody) (accepted []string, rejected []Rejection) {
+	c := &checker{Rules: r, draft: d, staged: s}
 	for i := range s.Updates {
 		u := &s.Updates[i]
 		a, err := c.check(u)
 		if err == nil {
 			d.accept(a)
-			v.accepted = append(v.accepted, u.ID)
+			accepted = append(accepted, u.ID)
 			continue
 		}
 		body, _ := textutil.JSON(u)
-		v.rejected = append(v.rejected, Rejection{ID: u.ID, Code: err.Code, Detail: err.Detail, Body: body})
+		rejected = append(rejected, Rejection{ID: u.ID, Code: err.Code, Detail: err.Detail, Body: body})
 	}
-	return v
-}
-
-// records lays out the unit.
-func (v *verdict) records(t *Transaction, staged json.RawMessage, hash string, seq int) ([]store.Record, error) {
-	recs := []store.Record{{Op: OpStaged, ID: t.Key, Time: t.Time, Body: staged}}
-	var errs []error
-	add := func(op string, body any) {
-		b, err := textutil.JSON(body)
-		errs = append(errs, err)
-		recs = append(recs, store.Record{Op: op, ID: t.Key, Time: t.Time, Body: b})
-	}
-	for _, r := range v.rejected {
-		add(OpRejected, r)
-	}
-	if v.commits() {
-		add(opValidated, validatedBody{hash, v.accepted})
-		add(OpCommitted, committedBody{Hash: hash, Point: t.Point, Seq: seq})
-	}
-	return recs, errors.Join(errs...)
+	return accepted, rejected
 }
 
 // checker validates the updates of one transaction.
@@ -142,8 +85,6 @@ type checker struct {
 	*Rules
 	draft  *draft
 	staged *stagedBody
-	// sound holds the references of which all sources were found.
-	sound map[string]bool
 }
 
 func refuse(code, format string, args ...any) *RejectionError {
@@ -157,10 +98,10 @@ func (c *checker) check(u *Update) (a acceptedUpdate, err *RejectionError) {
 	if err != nil {
 		return a, err
 	}
-	if why := c.unresolved(u, a.at); why != "" {
+	if why := c.unresolved(u.EvidenceRef); why != "" {
 		return a, refuse(CodeProvenance, "%s", why)
 	}
-	if why := denied(c.schema[a.typ], u, by); why != "" {
+	if why := denied(c.Schema[a.typ], u, by); why != "" {
 		return a, refuse(CodeScope, "%s", why)
 	}
 	changes, why := c.draft.changes(u, a.at, items, Version{Update: u.ID})
@@ -191,7 +132,7 @@ func (c *checker) checkSchema(u *Update, a *acceptedUpdate) (spec FieldSpec, ite
 	if u.Type != "" && u.Type != a.typ {
 		return spec, nil, refuse(CodeSchema, "%s is a %s page and can't be a %s", a.at, a.typ, u.Type)
 	}
-	spec, ok := c.schema[a.typ].Fields[u.Field]
+	spec, ok := c.Schema[a.typ].Fields[u.Field]
 	if !ok {
 		return spec, nil, refuse(CodeSchema, "type %q has no field %q", a.typ, u.Field)
 	}
@@ -221,54 +162,18 @@ func (c *checker) checkValues(u *Update, a *acceptedUpdate, spec FieldSpec, item
 	return nil
 }
 
-// maxProvenance bounds how many references one update's evidence may rest on.
-const maxProvenance = 10_000
-
-// unresolved returns why an update's evidence is not valid, "" if it is valid.
-func (c *checker) unresolved(u *Update, at Address) string {
+// unresolved returns why a reference is no evidence, "" if it is.
+func (c *checker) unresolved(ref string) string {
 	switch {
-	case c.resolver != nil && c.resolver.Gone(at):
-		return fmt.Sprintf("the page %s is gone", at)
-	case u.EvidenceRef == "":
+	case ref == "":
 		return "no evidence is named"
-	}
-	left := maxProvenance
-	return c.follow(u.EvidenceRef, make(map[string]bool), &left)
-}
-
-// follow checks that ref and all its sources resolve. A cycle among the updates of a transaction
-// needs no search: an update may only cite those before it.
-func (c *checker) follow(ref string, open map[string]bool, left *int) string {
-	if c.sound[ref] {
-		return ""
-	}
-	if open[ref] {
-		return fmt.Sprintf("the evidence %q rests on itself", ref)
-	}
-	if *left--; *left < 0 {
-		return fmt.Sprintf("the evidence rests on more than %d others", maxProvenance)
-	}
-	if strings.HasPrefix(ref, updateRefMark) {
+	case strings.HasPrefix(ref, updateRefMark):
 		if !c.draft.resolves(ref, c.staged.By.Session) {
 			return fmt.Sprintf("no update %q was committed before", ref)
 		}
-		return ""
-	}
-	var from []string
-	ok := false
-	if c.resolver != nil {
-		from, ok = c.resolver.Provenance(ref)
-	}
-	if !ok {
+	case c.Resolves == nil || !c.Resolves(ref):
 		return fmt.Sprintf("the evidence %q names nothing", ref)
 	}
-	open[ref] = true
-	for _, f := range from {
-		if why := c.follow(f, open, left); why != "" {
-			return why
-		}
-	}
-	c.sound[ref] = true
 	return ""
 }
 
@@ -299,7 +204,7 @@ func (c *checker) against(u *Update, a *acceptedUpdate, spec FieldSpec) string {
 			return fmt.Sprintf("%s is hard-pinned: its %s can't be taken back", a.at, u.Field)
 		}
 	}
-	for _, policy := range c.policies {
+	for _, policy := range c.Policies {
 		if why := policy.Refuse(p); why != "" {
 			return fmt.Sprintf("policy %q: %s", policy.Name, why)
 		}
@@ -309,7 +214,7 @@ func (c *checker) against(u *Update, a *acceptedUpdate, spec FieldSpec) string {
 
 // pinned reports whether the page that an update writes is hard-pinned already.
 func (c *checker) pinned(a *acceptedUpdate) bool {
-	if c.schema[a.typ].HardPin {
+	if c.Schema[a.typ].HardPin {
 		return true
 	}
 	v, ok := c.draft.current(slot{a.at, PinField, ""})

@@ -68,7 +68,7 @@ func (m *model) commit(t Transaction) Receipt {
 		}
 	}
 	if len(r.Accepted) == 0 || t.AllOrNothing && len(r.Rejected) > 0 {
-		return Receipt{Outcome: Refused, Rejected: r.Rejected}
+		return Receipt{Outcome: refused, Rejected: r.Rejected}
 	}
 	*m = *n
 	m.done[t.Key], m.asked[t.Key] = r, asked
@@ -110,7 +110,7 @@ func (m *model) apply(t Transaction, id string, u Update) (code string) {
 	}
 	cited, update := m.updates[u.EvidenceRef]
 	if strings.HasPrefix(u.EvidenceRef, "update:") && (!update || !strings.HasPrefix(cited, "project/") && !strings.HasPrefix(cited, "session/"+t.By.Session+"/")) ||
-		slices.Contains([]string{"", "call:9", "loop:1", "halfway"}, u.EvidenceRef) || u.Key == "forgotten" {
+		slices.Contains([]string{"", "call:9"}, u.EvidenceRef) {
 		return CodeProvenance
 	}
 	if u.Scope == memkernel.ScopeProject && !t.By.Project || u.Scope == memkernel.ScopeSession && owner != t.By.Session || u.Scope != memkernel.ScopeProject && owner == "" {
@@ -168,16 +168,15 @@ func drawUpdate(t *rapid.T, keys []string) Update {
 	}
 	pick := func(label string, of ...string) string { return rapid.SampledFrom(of).Draw(t, label) }
 	u := Update{Key: pick("key", "k", "l"), Type: pagevm.Type(some("type", "note", "dream", "")), Field: pick("field", "lines", "facts", "state", "pin")}
-	u.Key = some("gone", u.Key, "forgotten")
 	u.Op = UpdateOp(some("op", string(modelFields[u.Field].op), "append", "merge", "set_with_version"))
 	u.Field = some("no field", u.Field, "colour")
 	u.Scope = memkernel.Scope(pick("scope", "session", "project"))
 	u.Session = some("session", "", "A", "B")
-	refs := []string{"call:9", "loop:1", "halfway", "", updateRef("none", "u1")}
+	refs := []string{"call:9", "", updateRef("none", "u1")}
 	for _, k := range keys {
 		refs = append(refs, updateRef(k, "u1"), updateRef(k, "u2"))
 	}
-	u.EvidenceRef = some("evidence", pick("sound", "call:1", "gist"), refs...)
+	u.EvidenceRef = some("evidence", pick("sound", "call:1", "call:2"), refs...)
 	value := func() json.RawMessage {
 		v := pick("value", "a", "b", "hard")
 		if u.Field == "pin" {

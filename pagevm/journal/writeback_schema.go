@@ -27,20 +27,6 @@ const (
 // writes is the operation that writes fields of a kind.
 var writes = map[FieldKind]UpdateOp{KindList: OpAppend, KindMap: OpMerge, KindScalar: OpSetWithVersion}
 
-// ValueType is the JSON type of a field's values.
-type ValueType string
-
-// The types of values. ValueAny allows every type. null is not allowed for any type.
-const (
-	ValueAny     ValueType = "any"
-	valueString  ValueType = "string"
-	valueNumber  ValueType = "number"
-	valueInteger ValueType = "integer"
-	valueBool    ValueType = "bool"
-	ValueObject  ValueType = "object"
-	valueArray   ValueType = "array"
-)
-
 // These are the limits for a schema that names no limits, and the limits of names. A value of 64
 // KiB is about 16k tokens, which is more than a curated memory may have.
 const (
@@ -51,27 +37,29 @@ const (
 
 // FieldSpec describes the values that a field may hold.
 type FieldSpec struct {
-	Kind  FieldKind `json:"kind"`
-	Value ValueType `json:"value"`
+	Kind FieldKind
+	// Value is the JSON type of the values: string, number, integer, bool, object or array, or any
+	// for every type. null is not allowed for any type.
+	Value string
 	// MaxBytes bounds the size of one value's JSON. 0 means the default.
-	MaxBytes int `json:"max_bytes,omitempty"`
+	MaxBytes int
 	// MaxEntries bounds the number of entries of a list or map. 0 means the default.
-	MaxEntries int `json:"max_entries,omitempty"`
+	MaxEntries int
 	// Guarded: on a hard-pinned page a committed entry is never replaced.
-	Guarded bool `json:"guarded,omitempty"`
+	Guarded bool
 	// Ranks are the only values that a string may have, weakest first. On a hard-pinned page a
 	// value can't be replaced by a weaker one.
-	Ranks []string `json:"ranks,omitempty"`
+	Ranks []string
 }
 
 // TypeSpec describes the pages of a type.
 type TypeSpec struct {
 	// Scopes are the scopes that pages of the type may belong to.
-	Scopes []memkernel.Scope    `json:"scopes"`
-	Fields map[string]FieldSpec `json:"fields"`
+	Scopes []memkernel.Scope
+	Fields map[string]FieldSpec
 	// HardPin: every page of the type is hard-pinned. A page of another type is hard-pinned if
 	// its field [PinField] is [PinHard].
-	HardPin bool `json:"hard_pin,omitempty"`
+	HardPin bool
 }
 
 // A page is hard-pinned by this field and value.
@@ -87,13 +75,13 @@ type Schema map[pagevm.Type]TypeSpec
 // show. The scopes are from ClawVM's Table 1, and bootstrap pages may be of either scope. The
 // limits are our choice. Each call makes a new schema.
 func DefaultSchema() Schema {
-	text := FieldSpec{Kind: KindScalar, Value: valueString}
-	list := FieldSpec{Kind: KindList, Value: valueString}
-	dict := FieldSpec{Kind: KindMap, Value: ValueAny}
-	pin := FieldSpec{Kind: KindScalar, Value: valueString, Ranks: []string{"none", "soft", PinHard}}
+	text := FieldSpec{Kind: KindScalar, Value: "string"}
+	list := FieldSpec{Kind: KindList, Value: "string"}
+	dict := FieldSpec{Kind: KindMap, Value: "any"}
+	pin := FieldSpec{Kind: KindScalar, Value: "string", Ranks: []string{"none", "soft", PinHard}}
 	guarded := func(f FieldSpec) FieldSpec { f.Guarded = true; return f }
 	session, project := []memkernel.Scope{memkernel.ScopeSession}, []memkernel.Scope{memkernel.ScopeProject}
-	number := FieldSpec{Kind: KindScalar, Value: valueInteger}
+	number := FieldSpec{Kind: KindScalar, Value: "integer"}
 	return Schema{
 		pagevm.Bootstrap: {Scopes: slices.Concat(project, session), Fields: map[string]FieldSpec{
 			"text": guarded(text), "headings": list, "rules": list, PinField: pin}},
@@ -116,7 +104,7 @@ func (f FieldSpec) refuse(v json.RawMessage) string {
 	if limit := cmp.Or(f.MaxBytes, defaultMaxBytes); len(v) > limit {
 		return fmt.Sprintf("value of %d bytes, at most %d are allowed", len(v), limit)
 	}
-	if t := valueType(v); t != f.Value && (f.Value != ValueAny || t == "") && (f.Value != valueNumber || t != valueInteger) {
+	if t := valueType(v); t != f.Value && (f.Value != "any" || t == "") && (f.Value != "number" || t != "integer") {
 		return fmt.Sprintf("value is not of type %s", f.Value)
 	}
 	if f.Ranks != nil && f.rank(v) < 0 {
@@ -136,24 +124,24 @@ func (f FieldSpec) rank(v json.RawMessage) int {
 
 // valueType returns the type of a valid JSON value. It returns "" for null and for an empty
 // value.
-func valueType(v json.RawMessage) ValueType {
+func valueType(v json.RawMessage) string {
 	if len(v) == 0 {
 		return ""
 	}
 	switch v[0] {
 	case '"':
-		return valueString
+		return "string"
 	case '{':
-		return ValueObject
+		return "object"
 	case '[':
-		return valueArray
+		return "array"
 	case 't', 'f':
-		return valueBool
+		return "bool"
 	case 'n':
 		return ""
 	}
 	if bytes.ContainsAny(v, ".eE") {
-		return valueNumber
+		return "number"
 	}
-	return valueInteger
+	return "integer"
 }

@@ -19,45 +19,20 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// testEvidence resolves "call:1" to "call:3" and what rests on them; "loop:"
-// references rest on each other, "deep:" ones on a long chain.
-type testEvidence struct{}
-
-func (testEvidence) Provenance(ref string) ([]string, bool) {
-	switch ref {
-	case "call:1", "call:2", "call:3":
-		return nil, true
-	case "gist":
-		return []string{"call:1", "span", "call:2"}, true
-	case "span":
-		return []string{"call:1"}, true
-	case "loop:1":
-		return []string{"call:1", "loop:2"}, true
-	case "loop:2":
-		return []string{"loop:1"}, true
-	case "halfway":
-		return []string{"call:1", "call:9"}, true
-	}
-	if n := 0; len(ref) > 5 && ref[:5] == "deep:" {
-		fmt.Sscan(ref[5:], &n)
-		return []string{fmt.Sprint("deep:", n+1)}, true
-	}
-	return nil, false
-}
-
-func (testEvidence) Gone(a Address) bool { return a.Key == "forgotten" }
+// testEvidence resolves "call:1" to "call:3".
+func testEvidence(ref string) bool { return ref == "call:1" || ref == "call:2" || ref == "call:3" }
 
 // testSchema has short limits beside the default types.
 func testSchema() Schema {
 	s := DefaultSchema()
 	s["note"] = TypeSpec{Scopes: []memkernel.Scope{memkernel.ScopeSession, memkernel.ScopeProject}, Fields: map[string]FieldSpec{
-		"lines": {Kind: KindList, Value: valueString, MaxBytes: 12, MaxEntries: 3},
-		"facts": {Kind: KindMap, Value: ValueAny, Guarded: true},
-		"state": {Kind: KindScalar, Value: valueString},
-		"count": {Kind: KindScalar, Value: valueInteger},
-		"size":  {Kind: KindScalar, Value: valueNumber},
-		"level": {Kind: KindScalar, Value: valueString, Ranks: []string{"low", "high"}},
-		"pin":   {Kind: KindScalar, Value: valueString, Ranks: []string{"none", "hard"}},
+		"lines": {Kind: KindList, Value: "string", MaxBytes: 12, MaxEntries: 3},
+		"facts": {Kind: KindMap, Value: "any", Guarded: true},
+		"state": {Kind: KindScalar, Value: "string"},
+		"count": {Kind: KindScalar, Value: "integer"},
+		"size":  {Kind: KindScalar, Value: "number"},
+		"level": {Kind: KindScalar, Value: "string", Ranks: []string{"low", "high"}},
+		"pin":   {Kind: KindScalar, Value: "string", Ranks: []string{"none", "hard"}},
 	}}
 	return s
 }
@@ -78,7 +53,7 @@ func testRules(t failer) *Rules {
 		}
 		return ""
 	}}
-	return NewRules(testSchema(), testEvidence{}, noX)
+	return &Rules{testSchema(), testEvidence, []Policy{noX}}
 }
 
 var alice = Principal{Name: "alice", Session: "A", Project: true}
@@ -133,7 +108,6 @@ func TestWritebackCodes(t *testing.T) {
 		{"merge same value, no version", note("facts", OpMerge, `[{"id":"lang","value":"go"}]`), "", ""},
 		{"set next", set("state", `"done"`, 1), "", ""},
 		{"integer is a number", set("size", `3`, 0), "", ""},
-		{"deep evidence", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = "gist" }), "", ""},
 		{"committed update as evidence", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = updateRef("setup", "u1") }), "", ""},
 
 		{"unknown type", with(set("state", `"s"`, 0), func(u *Update) { u.Type, u.Key = "dream", "new" }), CodeSchema, `type "dream"`},
@@ -163,11 +137,7 @@ func TestWritebackCodes(t *testing.T) {
 
 		{"no evidence", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = "" }), CodeProvenance, "no evidence"},
 		{"dangling", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = "call:9" }), CodeProvenance, "names nothing"},
-		{"rests on what dangles", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = "halfway" }), CodeProvenance, `"call:9" names nothing`},
-		{"cyclic", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = "loop:1" }), CodeProvenance, "rests on itself"},
-		{"endless", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = "deep:1" }), CodeProvenance, "more than"},
 		{"itself as evidence", with(set("state", `"s"`, 1), func(u *Update) { u.EvidenceRef = updateRef("x", "u1") }), CodeProvenance, "was committed before"},
-		{"page is gone", with(set("state", `"s"`, 0), func(u *Update) { u.Key = "forgotten" }), CodeProvenance, "is gone"},
 
 		{"another session's", with(set("state", `"s"`, 0), other), CodeScope, `session "B"`},
 		{"scope of the type", with(set("goal", `"s"`, 0), func(u *Update) { u.Key, u.Type, u.Scope = "p", pagevm.Plan, "project" }), CodeScope, "may not stand"},
@@ -210,7 +180,7 @@ func TestWritebackCodes(t *testing.T) {
 				if out.Outcome != Committed || len(out.Rejected) > 0 {
 					t.Errorf("%+v", out)
 				}
-			case out.Outcome != Refused || len(out.Rejected) != 1 || out.Rejected[0].Code != tc.code || !strings.Contains(out.Rejected[0].Detail, tc.say):
+			case out.Outcome != refused || len(out.Rejected) != 1 || out.Rejected[0].Code != tc.code || !strings.Contains(out.Rejected[0].Detail, tc.say):
 				t.Errorf("%+v, want %s: %s", out, tc.code, tc.say)
 			case snapshotOf(t, j) != before:
 				t.Error("a rejected update changed the store")
@@ -270,13 +240,13 @@ func TestWritebackPrincipals(t *testing.T) {
 		u    Update
 		want Outcome
 	}{
-		{Principal{}, private, Refused},
-		{Principal{Session: "A"}, shared, Refused},
-		{Principal{Project: true}, private, Refused},
+		{Principal{}, private, refused},
+		{Principal{Session: "A"}, shared, refused},
+		{Principal{Project: true}, private, refused},
 		{Principal{Project: true}, shared, Committed},
 		{Principal{Session: "A"}, private, Committed},
 		{Principal{Session: "B"}, private, Committed}, // a page of its own
-		{Principal{Session: "B"}, with(note("lines", OpAppend, `[{"id":"1","value":"b"}]`), func(u *Update) { u.EvidenceRef = updateRef("t4", "u1") }), Refused},
+		{Principal{Session: "B"}, with(note("lines", OpAppend, `[{"id":"1","value":"b"}]`), func(u *Update) { u.EvidenceRef = updateRef("t4", "u1") }), refused},
 		{Principal{Session: "B"}, with(note("lines", OpAppend, `[{"id":"1","value":"b"}]`), func(u *Update) { u.EvidenceRef = updateRef("t3", "u1") }), Committed},
 	} {
 		out := mustWriteback(t, j, r, Transaction{Key: fmt.Sprint("t", i), Point: PointFlush, By: tc.by, Updates: []Update{tc.u}})
@@ -299,7 +269,7 @@ func TestWritebackPartialAndWhole(t *testing.T) {
 	whole := mixed
 	whole.Key, whole.AllOrNothing = "whole", true
 	out := mustWriteback(t, j, r, whole)
-	if out.Outcome != Refused || out.Seq != 0 || len(j.Store().Pages("A")) != 0 {
+	if out.Outcome != refused || out.Seq != 0 || len(j.Store().Pages("A")) != 0 {
 		t.Errorf("all or nothing: %+v", out)
 	}
 	want := Receipt{Outcome: Committed, Seq: 1, Point: PointFlush, Accepted: []string{"u1", "u3", "u5"}}
@@ -372,15 +342,15 @@ func TestWritebackBadTransactions(t *testing.T) {
 // A field that has become a list since stays a scalar where it was committed.
 func TestFieldOfAnotherKind(t *testing.T) {
 	rules := func(f FieldSpec) *Rules {
-		return NewRules(Schema{"t": {Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: map[string]FieldSpec{"f": f}}}, testEvidence{})
+		return &Rules{Schema: Schema{"t": {Scopes: []memkernel.Scope{memkernel.ScopeSession}, Fields: map[string]FieldSpec{"f": f}}}, Resolves: testEvidence}
 	}
 	j := openTestJournal(t, filepath.Join(t.TempDir(), "journal.jsonl"))
-	if out := mustWriteback(t, j, rules(FieldSpec{Kind: KindScalar, Value: valueString}), tx("x", with(set("f", `"v"`, 0), func(u *Update) { u.Type = "t" }))); out.Outcome != Committed {
+	if out := mustWriteback(t, j, rules(FieldSpec{Kind: KindScalar, Value: "string"}), tx("x", with(set("f", `"v"`, 0), func(u *Update) { u.Type = "t" }))); out.Outcome != Committed {
 		t.Errorf("%+v", out)
 	}
 	u := note("f", OpAppend, `[{"id":"1","value":"a"}]`)
 	u.Type = "t"
-	if out := mustWriteback(t, j, rules(FieldSpec{Kind: KindList, Value: ValueAny}), tx("y", u)); len(out.Rejected) != 1 || out.Rejected[0].Code != CodeSchema {
+	if out := mustWriteback(t, j, rules(FieldSpec{Kind: KindList, Value: "any"}), tx("y", u)); len(out.Rejected) != 1 || out.Rejected[0].Code != CodeSchema {
 		t.Errorf("%+v", out)
 	}
 }
@@ -401,7 +371,7 @@ func TestWritebackTwoSessions(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	out := write(b, "B", "b1", set("state", `"no, mine"`, 0))
-	if out.Outcome != Refused || out.Rejected[0].Code != CodeDestructive {
+	if out.Outcome != refused || out.Rejected[0].Code != CodeDestructive {
 		t.Errorf("stale: %+v", out)
 	}
 	for i, out := range []Receipt{

@@ -51,7 +51,7 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 	if err != nil {
 		return out, err
 	}
-	out.Records, out.Lost, out.Unfit = j.Records, append(out.Lost, j.Lost...), append(out.Unfit, j.Unfit...)
+	out.Records, out.Lost, out.Unfit = len(j.Records), append(out.Lost, j.Lost...), append(out.Unfit, j.Unfit...)
 	blobs, err := countSalvaged(ctx, s, j, out)
 	if store.OutOfReach(err) {
 		return out, err

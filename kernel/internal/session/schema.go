@@ -36,12 +36,12 @@ func bookkeeping(t pagevm.Type) bool {
 func NewContract(policies []journal.Policy) (Contract, error) {
 	all := journal.DefaultSchema()
 	private := []memkernel.Scope{memkernel.ScopeSession}
-	object := journal.FieldSpec{Kind: journal.KindList, Value: journal.ValueObject, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}
+	object := journal.FieldSpec{Kind: journal.KindList, Value: "object", MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}
 	all[memoryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{memoryField: object}}
 	all[upkeep.PageType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{upkeep.PageField: object}}
 	all[sessionType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{turnsField: object, boundariesField: object}}
 	all[summaryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{
-		membersField: {Kind: journal.KindMap, Value: journal.ValueAny, MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}
+		membersField: {Kind: journal.KindMap, Value: "any", MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}
 	all[summary.NotesType] = summary.NotesSpec()
 	c := Contract{schema: all}
 	for i, p := range policies {
@@ -71,13 +71,18 @@ func refuse(p journal.Policy, q journal.Proposal) string {
 }
 
 // Writeback commits a transaction to the session's journal under the contract and the caller's
-// own policies. The transaction may cite only one session.
+// own policies. The transaction may cite only one session: the session itself, its pages and its
+// committed turns.
 func (s *Session) Writeback(tx journal.Transaction, cited *Session, own ...journal.Policy) (journal.Receipt, error) {
 	c := &s.o.Contract
 	if err := s.openJournal(); err != nil {
 		return journal.Receipt{}, err
 	}
-	r, err := s.Journal.Writeback(tx, journal.NewRules(c.schema, evidence{cited}, append(own, c.policies...)...))
+	resolves := func(ref string) bool {
+		_, turn := cited.Account.Chains[ref]
+		return ref == cited.Evidence() || cited.Pages[ref] != nil || turn
+	}
+	r, err := s.Journal.Writeback(tx, &journal.Rules{Schema: c.schema, Resolves: resolves, Policies: append(own, c.policies...)})
 	if err == nil && r.Outcome == journal.Duplicate {
 		err = s.Stands()
 	}
@@ -88,16 +93,6 @@ func (s *Session) Writeback(tx journal.Transaction, cited *Session, own ...journ
 func addressIn(name, key string) journal.Address {
 	return journal.Address{Scope: memkernel.ScopeSession, Session: name, Key: key}
 }
-
-// evidence resolves references to the session itself, its pages and its committed turns.
-type evidence struct{ s *Session }
-
-func (e evidence) Provenance(ref string) ([]string, bool) {
-	_, turn := e.s.Account.Chains[ref]
-	return nil, ref == e.s.Evidence() || e.s.Pages[ref] != nil || turn
-}
-
-func (e evidence) Gone(journal.Address) bool { return false }
 
 // Evidence returns the citation that names the session as a source.
 func (s *Session) Evidence() string { return "session:" + s.Name }

@@ -312,7 +312,7 @@ func (s *Session) Keeps() bool { return len(s.Branches.All)+len(s.Branches.heard
 func (s *Session) ReadSalvaged(j *journal.Salvage) error {
 	s.Journal = j.Journal()
 	var errs []error
-	for r := range j.All() {
+	for _, r := range j.Records {
 		if err := s.replay(r); err != nil {
 			errs = append(errs, err)
 		}
