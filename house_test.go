@@ -75,7 +75,7 @@ var arrows = map[string][]string{
 	"internal/rendezvous":      {"internal/store"},
 	"internal/settings":        {"internal/atomicfile"},
 	"internal/store":           {"internal/atomicfile", "internal/textutil"},
-	"internal/store/storetest": {"internal/store"},
+	"internal/store/storetest": {"internal/atomicfile", "internal/store"},
 	"internal/suite":           {"internal/atomicfile"},
 	"bench/clients":            {"internal/contract", "internal/verbs", "serve"},
 	"bench/fitgate":            {"bench/relevance", "kernel", "kernel/api", "retrieval", "transcript"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/store/storetest"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
@@ -81,7 +82,7 @@ func TestCrashAtAnyStep(t *testing.T) {
 			if step++; step < at {
 				return nil
 			}
-			return &storetest.Partial{N: rng.IntN(4000), Err: storetest.ErrCrash}
+			return &atomicfile.PartialWrite{N: rng.IntN(4000), Err: storetest.ErrCrash}
 		})
 		k := keptIn(t, dir, mem)
 		c := tell(k, func() { turns++ })

@@ -258,7 +258,7 @@ func (d folderWriter) change(p string, remove bool, decide func(fi fs.FileInfo, 
 	}
 	put := func(text string) error { return atomicfile.WriteFile(d.abs(p), []byte(text), fi.Mode().Perm()) }
 	if remove {
-		err = atomicfile.Remove(d.abs(p))
+		_, err = atomicfile.Remove(d.abs(p))
 	} else {
 		err = put(text)
 	}
@@ -291,7 +291,8 @@ func (d folderWriter) changed(p, want string) error {
 // locate has seen to that.
 func (d folderWriter) makeFolder(p string) error {
 	if dir := path.Dir(p); dir != "." {
-		return atomicfile.MkdirAll(d.abs(dir), 0o755)
+		_, err := atomicfile.MkdirAll(d.abs(dir), 0o755)
+		return err
 	}
 	return nil
 }

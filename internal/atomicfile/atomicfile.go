@@ -52,24 +52,15 @@ func (s *Stats) Add(o Stats) {
 // left. The directory must exist. A symbolic link at path is replaced, not followed. The file
 // gets exactly the permissions perm, whatever the umask.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
-	_, err := WriteFileStats(path, data, perm, true)
+	_, err := WriteFileIf(path, data, perm, true, nil)
 	return err
 }
 
-// WriteFileIf is like WriteFile, but calls check after the new content is durable and before the
-// rename. If check fails, WriteFileIf keeps the old content and returns the error of check.
-func WriteFileIf(path string, data []byte, perm fs.FileMode, check func() error) error {
-	_, err := writeFile(path, data, perm, true, check)
-	return err
-}
-
-// WriteFileStats is like WriteFile and also returns the cost of the syncs. Without sync it syncs
-// nothing: the new content survives the end of the process at any instant, and not a power cut.
-func WriteFileStats(path string, data []byte, perm fs.FileMode, sync bool) (Stats, error) {
-	return writeFile(path, data, perm, sync, nil)
-}
-
-func writeFile(path string, data []byte, perm fs.FileMode, sync bool, check func() error) (Stats, error) {
+// WriteFileIf is like WriteFile and also returns the cost. Without sync it syncs nothing: the new
+// content survives the end of the process at any instant, and not a power cut. It calls check, which
+// may be nil, after the new content is durable and before the rename. If check fails, WriteFileIf
+// keeps the old content and returns the error of check.
+func WriteFileIf(path string, data []byte, perm fs.FileMode, sync bool, check func() error) (Stats, error) {
 	st := Stats{Files: 1, Bytes: int64(len(data))}
 	tmp, err := writeTemp(filepath.Dir(path), data, perm, sync, &st)
 	if err != nil {
@@ -87,7 +78,7 @@ func writeFile(path string, data []byte, perm fs.FileMode, sync bool, check func
 	case err != nil:
 		os.Remove(tmp)
 	case sync:
-		err = syncDir(filepath.Dir(path), &st)
+		err = SyncDir(filepath.Dir(path), &st)
 	}
 	return st, err
 }
@@ -116,13 +107,10 @@ func writeTemp(dir string, data []byte, perm fs.FileMode, sync bool, st *Stats) 
 	return path, nil
 }
 
-// SyncDir makes earlier creations, renames and removals of files in dir durable. On Windows it
-// does nothing, because the system has no such call and the file system logs renames.
-func SyncDir(dir string) error {
-	return syncDir(dir, &Stats{})
-}
-
-func syncDir(dir string, st *Stats) error {
+// SyncDir makes earlier creations, renames and removals of files in dir durable, and adds the cost
+// to st. On Windows it does nothing, because the system has no such call and the file system logs
+// renames.
+func SyncDir(dir string, st *Stats) error {
 	if err := runHook(OpSyncDir, dir); err != nil {
 		return fmt.Errorf("sync directory %s: %w", dir, err)
 	}
@@ -169,13 +157,7 @@ func writeAll(w io.Writer, path string, data []byte) error {
 
 // MkdirAll creates dir and its missing parents and makes their names durable.
 // A directory that exists costs one stat and no sync.
-func MkdirAll(dir string, perm fs.FileMode) error {
-	_, err := MkdirAllStats(dir, perm)
-	return err
-}
-
-// MkdirAllStats is like MkdirAll and also returns the cost of the syncs.
-func MkdirAllStats(dir string, perm fs.FileMode) (st Stats, err error) {
+func MkdirAll(dir string, perm fs.FileMode) (st Stats, err error) {
 	if fi, err := os.Stat(dir); err == nil {
 		if !fi.IsDir() {
 			return st, fmt.Errorf("make directory %s: %w", dir, &fs.PathError{Op: "mkdir", Path: dir, Err: errors.New("a file is in the way")})
@@ -184,14 +166,14 @@ func MkdirAllStats(dir string, perm fs.FileMode) (st Stats, err error) {
 	}
 	parent := filepath.Dir(dir)
 	if parent != dir {
-		if st, err = MkdirAllStats(parent, perm); err != nil {
+		if st, err = MkdirAll(parent, perm); err != nil {
 			return st, err
 		}
 	}
 	if err := mkdir(dir, perm); err != nil {
 		return st, err
 	}
-	err = syncDir(parent, &st)
+	err = SyncDir(parent, &st)
 	return st, err
 }
 
@@ -208,13 +190,7 @@ func mkdir(dir string, perm fs.FileMode) error {
 }
 
 // Remove deletes a file durably. A missing file is no error.
-func Remove(path string) error {
-	_, err := RemoveStats(path)
-	return err
-}
-
-// RemoveStats is like Remove and also returns the cost of the sync.
-func RemoveStats(path string) (st Stats, err error) {
+func Remove(path string) (st Stats, err error) {
 	if err = runHook(OpRemove, path); err == nil {
 		err = os.Remove(path)
 	}
@@ -224,7 +200,7 @@ func RemoveStats(path string) (st Stats, err error) {
 	if err != nil {
 		return st, fmt.Errorf("remove file: %w", err)
 	}
-	err = syncDir(filepath.Dir(path), &st)
+	err = SyncDir(filepath.Dir(path), &st)
 	return st, err
 }
 
@@ -247,7 +223,7 @@ func Append(f *os.File, off int64, data []byte, sync bool) (Stats, error) {
 	}
 	err = fmt.Errorf("append to %s: %w", f.Name(), err)
 	if terr := Truncate(f, off); terr != nil {
-		return st, &tornError{off, err}
+		return st, fmt.Errorf("%w, and the file could not be cut back to byte %d: %w", err, off, ErrTorn)
 	}
 	return st, err
 }
@@ -287,7 +263,7 @@ func OpenAppend(path string, perm os.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := SyncDir(filepath.Dir(path)); err != nil {
+	if err := SyncDir(filepath.Dir(path), new(Stats)); err != nil {
 		f.Close()
 		os.Remove(path) // so that the next call syncs the directory again
 		return nil, err
@@ -297,18 +273,6 @@ func OpenAppend(path string, perm os.FileMode) (*os.File, error) {
 
 // ErrTorn is wrapped by the error of an append that could not be taken back.
 var ErrTorn = errors.New("bytes of unknown content may stand at the end")
-
-// tornError reports that bytes of unknown content may follow offset.
-type tornError struct {
-	offset int64
-	err    error
-}
-
-func (e *tornError) Error() string {
-	return fmt.Sprintf("%v, and the file could not be cut back to byte %d", e.err, e.offset)
-}
-
-func (e *tornError) Unwrap() []error { return []error{e.err, ErrTorn} }
 
 // Rename renames a file and replaces a file that has the new name. It syncs nothing.
 func Rename(from, to string) error {

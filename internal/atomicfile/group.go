@@ -66,7 +66,7 @@ func WriteGroup(stage string, files []File, perm fs.FileMode, dirs map[string]bo
 		temps = temps[1:]
 	}
 	if err == nil {
-		err = syncAll(root, slices.Sorted(maps.Keys(dirs)), &st, syncDir)
+		err = syncAll(root, slices.Sorted(maps.Keys(dirs)), &st, SyncDir)
 	}
 	if err != nil {
 		err = fmt.Errorf("commit group: %w", err)

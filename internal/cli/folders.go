@@ -54,7 +54,7 @@ func (s *Settings) SetFolders(had, folders []string) (path string, err error) {
 	}
 	text, err = config.Put(text, path, "index.folders", value)
 	if err == nil {
-		err = atomicfile.MkdirAll(filepath.Dir(path), 0o700)
+		_, err = atomicfile.MkdirAll(filepath.Dir(path), 0o700)
 	}
 	if err == nil {
 		err = edits.Write(path, before, text)

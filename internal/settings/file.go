@@ -107,16 +107,18 @@ func Write(path string, before, after []byte) error {
 		if err := unchanged(); err != nil {
 			return err
 		}
-		return atomicfile.Remove(path)
+		_, err := atomicfile.Remove(path)
+		return err
 	}
 	perm := fs.FileMode(0o600)
 	if st, err := os.Stat(path); err == nil {
 		perm = st.Mode().Perm()
 	}
-	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if _, err := atomicfile.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return atomicfile.WriteFileIf(path, after, perm, unchanged)
+	_, err := atomicfile.WriteFileIf(path, after, perm, true, unchanged)
+	return err
 }
 
 // Same reports whether two contents are equal. A missing file differs from an empty one.

@@ -58,7 +58,7 @@ var kinds = map[string]kind{
 			m.SetFault(func(op storetest.Op, _ string) error {
 				switch step++; {
 				case step == n && (op == storetest.Write || op == storetest.Patch):
-					return &storetest.Partial{N: part, Err: err}
+					return &atomicfile.PartialWrite{N: part, Err: err}
 				case step == n || step > n && !refused:
 					return err
 				}
@@ -539,7 +539,7 @@ func torn(t *rapid.T, k kind, s store.Disk) {
 	}
 	died, _ := k.Kill(s, 1, 2, false)
 	_, err = j.Append(3, []byte("lost"), true)
-	if died(); !errors.Is(err, store.ErrTorn) {
+	if died(); !errors.Is(err, atomicfile.ErrTorn) {
 		t.Fatalf("an append failed and could not be taken back: %v", err)
 	}
 	if err := j.Cut(3); err != nil {

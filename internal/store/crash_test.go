@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/store/storetest"
 )
@@ -39,7 +40,7 @@ func TestJournalCrash(t *testing.T) {
 					return nil
 				}
 				if op == storetest.Write || op == storetest.Patch {
-					return &storetest.Partial{N: part, Err: storetest.ErrCrash}
+					return &atomicfile.PartialWrite{N: part, Err: storetest.ErrCrash}
 				}
 				return storetest.ErrCrash
 			})

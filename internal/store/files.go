@@ -164,7 +164,7 @@ func (s files) Put(how Durability, docs ...Doc) (st Stats, err error) {
 		if err != nil {
 			return st, err
 		}
-		made, err := atomicfile.WriteFileStats(at, d.Data, filePerm, how == Synced)
+		made, err := atomicfile.WriteFileIf(at, d.Data, filePerm, how == Synced, nil)
 		st.Add(made)
 		if err != nil {
 			return st, err
@@ -182,7 +182,7 @@ func (s files) makeFolder(name string, st *Stats) error {
 	if _, err := os.Stat(s.base); s.stood.Load() && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %s was removed while this program ran; start it again to make a new one", ErrReadOnly, s.base)
 	}
-	made, err := atomicfile.MkdirAllStats(at, dirPerm)
+	made, err := atomicfile.MkdirAll(at, dirPerm)
 	st.Add(made)
 	s.stood.Store(s.stood.Load() || err == nil)
 	return err
@@ -256,9 +256,10 @@ func (s files) Move(how Durability, from, to string) error {
 	if err := atomicfile.Rename(old, at); err != nil || how != Synced {
 		return err
 	}
-	err = atomicfile.SyncDir(filepath.Dir(at))
+	var st Stats
+	err = atomicfile.SyncDir(filepath.Dir(at), &st)
 	if path.Dir(from) != path.Dir(to) {
-		err = errors.Join(err, atomicfile.SyncDir(filepath.Dir(old)))
+		err = errors.Join(err, atomicfile.SyncDir(filepath.Dir(old), &st))
 	}
 	return err
 }
@@ -275,13 +276,12 @@ func (s files) Remove(how Durability, names ...string) (Stats, error) {
 		switch at := s.Where(name); {
 		case err != nil:
 		case !folder && how == Synced:
-			done, err = atomicfile.RemoveStats(at)
+			done, err = atomicfile.Remove(at)
 			st.Add(done)
 			s.durable.Delete(at)
 		default:
 			if err = os.RemoveAll(at); err == nil && how == Synced {
-				err = atomicfile.SyncDir(filepath.Dir(at))
-				st.Syncs++
+				err = atomicfile.SyncDir(filepath.Dir(at), &st)
 			}
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+
+	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
 // On a [Disk] a log is a file with one record per line:
@@ -334,7 +336,7 @@ func (l *lineLog) Append(sync bool, recs ...Record) (Stats, error) {
 	}
 	st, err := f.Append(l.at.Off, buf.Bytes(), sync)
 	if err != nil {
-		if errors.Is(err, ErrTorn) {
+		if errors.Is(err, atomicfile.ErrTorn) {
 			l.broken = err
 		}
 		return st, err

@@ -384,7 +384,7 @@ type Journal interface {
 	// set. The journal must hold exactly off bytes. After a kill the journal holds all of data,
 	// the beginning of data, or none of it. After a power cut, data that was appended without
 	// sync may have holes. If the write fails, Append takes it back. If that fails too, Append
-	// returns an error that wraps [ErrTorn], and the caller must read the journal before
+	// returns an error that wraps [atomicfile.ErrTorn], and the caller must read the journal before
 	// appending to it again.
 	Append(off int64, data []byte, sync bool) (Stats, error)
 	// Sync makes earlier appends without sync durable.
@@ -392,9 +392,6 @@ type Journal interface {
 	// Cut truncates the journal to size bytes. The next sync makes this durable.
 	Cut(size int64) error
 }
-
-// ErrTorn is wrapped by the error of an append that could not be taken back.
-var ErrTorn = atomicfile.ErrTorn
 
 // Record is one entry of a log.
 type Record struct {

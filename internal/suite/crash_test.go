@@ -16,7 +16,7 @@ import (
 func TestScript(t *testing.T) {
 	dir := suite.Child(t)
 	for i := range 3 {
-		if err := atomicfile.MkdirAll(filepath.Join(dir, fmt.Sprint(i)), 0o700); err != nil {
+		if _, err := atomicfile.MkdirAll(filepath.Join(dir, fmt.Sprint(i)), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Printf("ACK %d\n", i)

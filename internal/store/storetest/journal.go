@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/store"
 )
 
@@ -66,7 +67,7 @@ func (j journal) Append(off int64, data []byte, sync bool) (store.Stats, error) 
 	}
 	err = fmt.Errorf("append to %s: %w", j.at, err)
 	if j.cut(off) != nil {
-		err = fmt.Errorf("%w: %w", err, store.ErrTorn)
+		err = fmt.Errorf("%w: %w", err, atomicfile.ErrTorn)
 	}
 	return st, err
 }
@@ -77,7 +78,7 @@ func (c *core) part(op Op, name string, n int) (int, error) {
 	if err == nil {
 		return n, nil
 	}
-	if p := (*Partial)(nil); errors.As(err, &p) {
+	if p := (*atomicfile.PartialWrite)(nil); errors.As(err, &p) {
 		return min(p.N, n), err
 	}
 	return 0, err

@@ -35,18 +35,9 @@ const (
 )
 
 // fault is called before each step with the name that the step changes. An error makes the step
-// fail without effect. A [*Partial] does part of the step. [ErrCrash], which may be wrapped,
+// fail without effect. A [*atomicfile.PartialWrite] does part of the step. [ErrCrash], which may be wrapped,
 // makes all later steps fail as well: the process is dead.
 type fault func(op Op, name string) error
-
-// Partial does the first N bytes of a write, an append or a patch, and fails with Err.
-type Partial struct {
-	N   int
-	Err error
-}
-
-func (p *Partial) Error() string { return p.Err.Error() }
-func (p *Partial) Unwrap() error { return p.Err }
 
 // ErrCrash is the end of the process.
 var ErrCrash = errors.New("the process died")
