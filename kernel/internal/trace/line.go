@@ -143,23 +143,20 @@ func lineOf(p *Plan, before *traced) (*line, *traced, error) {
 	after := &traced{plan: p.ID}
 	from := &base{proj: &pagevm.Projection{}}
 	if before != nil {
-		from, after.digest = &before.base, before.digest
-		l.After = before.plan
+		from, l.After = &before.base, before.plan
 	}
-	keepSeen, keepItems := p.KeepSeen, p.KeepItems
 	if from.proj != p.Before {
 		start := *p.Before
 		l.KeepSeen, l.KeepItems = common(from.proj.Seen, start.Seen), common(from.proj.Items, start.Items)
 		start.Seen, start.Items = start.Seen[l.KeepSeen:], start.Items[l.KeepItems:]
 		l.Before = &start
-		keepSeen, keepItems = min(keepSeen, l.KeepSeen), min(keepItems, l.KeepItems)
 	}
 	l.KeepHost = sameHosts(from.hosts, p.Host)
 	l.Host = p.Host[l.KeepHost:]
 	l.KeepPlaces = common(from.places, p.Places)
 	l.Places = p.Places[l.KeepPlaces:]
 	after.base = base{proj: p.After, hosts: p.Host, places: p.Places, cut: from.cut}
-	l.Projection = after.digest.sum(p.After, keepSeen, keepItems)
+	l.Projection = digestOf(p.After)
 	for i, c := range p.Trail {
 		if c.Next != nil && c.Next.Proj == p.After {
 			l.Chosen = i

@@ -22,7 +22,7 @@ func Replay(name string, r io.Reader) (*api.TraceReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &replay{report: &api.TraceReport{Program: t.Header.Program}, other: map[string]bool{}, lines: map[conversation]*replayed{}}
+	p := &replay{report: &api.TraceReport{Program: t.Header.Program}, other: map[string]bool{}, lines: map[conversation]*traced{}}
 	for d, version := range deciders {
 		p.other[d] = t.Header.Deciders[d] != version
 	}
@@ -44,13 +44,7 @@ func Replay(name string, r io.Reader) (*api.TraceReport, error) {
 type replay struct {
 	report *api.TraceReport
 	other  map[string]bool // deciders of another version
-	lines  map[conversation]*replayed
-}
-
-// replayed is the state up to which a conversation was decided again.
-type replayed struct {
-	base
-	plan string // "" after a plan that could not be decided again
+	lines  map[conversation]*traced
 }
 
 // line decides one plan again.
@@ -74,9 +68,9 @@ func (p *replay) line(l store.TraceLine) error {
 		return fmt.Errorf("line %d: %w", l.Line, err)
 	}
 	p.file(l, again, d)
-	p.lines[key] = &replayed{base: again.base, plan: l.ID}
+	p.lines[key] = &traced{base: again.base, plan: l.ID}
 	if d != nil {
-		p.lines[key] = &replayed{}
+		p.lines[key] = &traced{}
 	}
 	return nil
 }
@@ -186,7 +180,7 @@ func (a *planAgain) finish(other map[string]bool) (*api.TraceDifference, error) 
 		Generation int    `json:"generation"`
 		Projection string `json:"projection"`
 	}
-	d, err := differ("", outcome{a.rec.Generation, a.rec.Projection}, outcome{a.proj.Generation, new(projectionDigest).sum(a.proj, 0, 0)})
+	d, err := differ("", outcome{a.rec.Generation, a.rec.Projection}, outcome{a.proj.Generation, digestOf(a.proj)})
 	a.base.proj = a.proj
 	return a.otherwise(stepNext, d, other), err
 }

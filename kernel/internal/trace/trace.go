@@ -59,8 +59,6 @@ type Plan struct {
 	Branch, Model string
 	// Before is the projection from which the plan started. After is the plan's own projection.
 	Before, After *pagevm.Projection
-	// KeepSeen and KeepItems count the entries that After shares with Before.
-	KeepSeen, KeepItems int
 	// Host, Places and Align are common inputs of all steps of the trail.
 	Host   []pagevm.HostMessage
 	Places []pagevm.Place
@@ -80,11 +78,10 @@ type Writer struct {
 	lines map[conversation]*traced
 }
 
-// traced is the trace's last state of a conversation.
+// traced is the state of a conversation after a line of the trace.
 type traced struct {
 	base
-	plan   string
-	digest projectionDigest
+	plan string // "" after a plan that could not be decided again
 }
 
 // base is the state that the next line of a conversation is written against, and read against.

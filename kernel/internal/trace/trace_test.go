@@ -37,7 +37,7 @@ func TestWrittenPlansReplay(t *testing.T) {
 	for i := range 20 {
 		hosts, places := messages(2*i + 1)
 		p := &trace.Plan{ID: fmt.Sprint("pl-", i), Time: time.Unix(int64(i), 0), Model: "m", Before: before, Host: hosts, Places: places,
-			Align: pagevm.Align(before, hosts), KeepSeen: len(before.Seen), KeepItems: len(before.Items)}
+			Align: pagevm.Align(before, hosts)}
 		cut := &plan.CutStep{Out: cachelayout.PlanCut(cachelayout.CutInput{})}
 		next := &plan.NextStep{}
 		next.Proj, next.Out = pagevm.Next(before, pagevm.Delta{Host: hosts, Places: places, Align: p.Align}, pagevm.Wishes{}, pagevm.Cache{})
@@ -84,7 +84,7 @@ func (c *conv) plan(w *trace.Writer) int {
 	}
 	hosts, places := messages(c.n + 40)
 	p := &trace.Plan{ID: fmt.Sprint("pl-", c.n), Time: time.Unix(int64(c.n), 0), Model: "m", Before: before, Host: hosts, Places: places,
-		Align: pagevm.Align(before, hosts), KeepSeen: len(before.Seen), KeepItems: len(before.Items)}
+		Align: pagevm.Align(before, hosts)}
 	in := cachelayout.CutInput{Conversation: 1000 * (c.n + 1), Fixed: 5 * (c.n / 2)}
 	next := &plan.NextStep{}
 	next.Proj, next.Out = pagevm.Next(before, pagevm.Delta{Host: hosts, Places: places, Align: p.Align}, pagevm.Wishes{}, pagevm.Cache{})

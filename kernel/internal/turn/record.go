@@ -48,7 +48,7 @@ func record(ctx context.Context, s *session.Session, pl *Planned) (err error) {
 	if err := s.CommitPlan(pl.Next, &diff, pl.Next.Unsent, pl.Request.Now); err != nil { // a compaction was promised
 		return err
 	}
-	writeTrace(s, pl, &diff)
+	writeTrace(s, pl)
 	return nil
 }
 
@@ -91,12 +91,12 @@ func learnForGood(s *session.Session, pl *Planned) {
 
 // writeTrace records how a recorded plan was decided. If writing fails, the plan reports the
 // failure, and the next line of the trace is complete by itself.
-func writeTrace(s *session.Session, w *Planned, diff *branch.Record) {
+func writeTrace(s *session.Session, w *Planned) {
 	if s.Tracer == nil {
 		return
 	}
 	n, err := s.Tracer.Write(&trace.Plan{ID: w.Next.Plan, Time: w.Request.Now, Branch: w.Request.Branch, Model: w.Request.Model,
-		Before: w.Prev.Proj, After: w.Proj, KeepSeen: diff.KeepSeen, KeepItems: diff.KeepItems,
+		Before: w.Prev.Proj, After: w.Proj,
 		Host: w.Hosts, Places: w.Places, Align: w.Align, Trail: w.Trail})
 	if err != nil {
 		w.Faults = append(w.Faults, fault.Fault{Code: "not_traced", Detail: err.Error()})
