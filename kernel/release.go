@@ -83,13 +83,16 @@ func giveBack() {
 	}
 }
 
+// nearSessions is how many sessions an error names.
+const nearSessions = 5
+
 // noSession returns the error for the key of a session that does not exist.
 func noSession(state store.Store, key string) error {
 	near, err := folder.Near(state, key)
 	if err != nil {
 		return err
 	}
-	return &api.NoSessionError{Key: key, Near: slices.Clip(near[:min(len(near), api.NearSessions)]), Count: len(near)}
+	return &api.NoSessionError{Key: key, Near: slices.Clip(near[:min(len(near), nearSessions)]), Count: len(near)}
 }
 
 // known returns an error for a session without stored state. If the disk can't be written to, the

@@ -61,14 +61,11 @@ var ErrNoSession = errors.New("no such session")
 // no session. A session begins with its first message.
 type NoSessionError struct {
 	Key string
-	// Near holds at most NearSessions keys of existing sessions, the most similar to Key first.
+	// Near holds at most five keys of existing sessions, the most similar to Key first.
 	Near []string
 	// Count is the number of all sessions.
 	Count int
 }
-
-// NearSessions is how many sessions an error names.
-const NearSessions = 5
 
 func (e *NoSessionError) Error() string {
 	return fmt.Sprintf("there is no session %q", shortKey(e.Key))

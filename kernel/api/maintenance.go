@@ -124,7 +124,7 @@ type CurateRequest struct {
 	// Model states facts from the logs that were read. With nil no model is asked.
 	Model summary.Model
 	// FactTokens is the approximate size of the part of a log that goes into one request for
-	// facts; 0 takes [DefaultFactTokens].
+	// facts; 0 takes 24,000.
 	FactTokens int
 	// Price returns the highest cost of a request to the model, in dollars. It returns false if
 	// the cost is not known. Price may be nil.
@@ -133,10 +133,6 @@ type CurateRequest struct {
 	Apply bool
 	Now   time.Time
 }
-
-// DefaultFactTokens is the default of [CurateRequest.FactTokens]. The log of most days is
-// smaller.
-const DefaultFactTokens = 24_000
 
 // Curated is the outcome of a day's curation.
 type Curated struct {

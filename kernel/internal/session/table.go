@@ -83,21 +83,17 @@ const mostAttempts = 6
 // If nothing can be written, Write still calls f, and the writes of f fail. Write returns an error
 // of f unchanged. If f succeeded and its writes can't be made, Write returns an [UnkeptError].
 func (t *Table) Write(ctx context.Context, key string, f func(*Session) error) error {
-	return t.WriteAfter(ctx, "", key, f)
-}
-
-// WriteAfter is Write for a call that follows a plan. A host mostly observes a turn where it was
-// planned. So if this process knows the plan as the newest one of a conversation, it does not ask
-// first whether another process has written since.
-func (t *Table) WriteAfter(ctx context.Context, plan, key string, f func(*Session) error) error {
 	key = KeyOr(key)
-	return t.write(ctx, plan, key, folder.Of(key), f)
+	return t.write(ctx, "", key, folder.Of(key), f)
 }
 
-// In is Write for a call with a result.
-func In[T any](ctx context.Context, t *Table, key string, f func(*Session) (T, error)) (T, error) {
+// In is Write for a call with a result. plan is the plan that the call follows, "" if it follows
+// none. A host mostly observes a turn where it was planned. So if this process knows the plan as the
+// newest one of a conversation, it does not ask first whether another process has written since.
+func In[T any](ctx context.Context, t *Table, plan, key string, f func(*Session) (T, error)) (T, error) {
 	var out, none T
-	err := t.Write(ctx, key, func(s *Session) (err error) {
+	key = KeyOr(key)
+	err := t.write(ctx, plan, key, folder.Of(key), func(s *Session) (err error) {
 		out, err = f(s)
 		return err
 	})

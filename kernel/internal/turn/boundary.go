@@ -40,7 +40,7 @@ func (d *Desk) Pass(ctx context.Context, of api.Boundary, point journal.CommitPo
 // messages, made valid, or nil if it came without.
 func inBoundary[T any](ctx context.Context, d *Desk, of api.Boundary, point journal.CommitPoint, f func(*session.Session, *intake, *boundary) (*T, error)) (*T, error) {
 	of.Now = d.at(of.Now)
-	return session.In(ctx, d.Sessions, of.SessionKey, func(s *session.Session) (out *T, err error) {
+	return session.In(ctx, d.Sessions, "", of.SessionKey, func(s *session.Session) (out *T, err error) {
 		b := &boundary{Boundary: of, point: point}
 		var w *intake
 		if t := b.turn(); len(t.Messages) > 0 {

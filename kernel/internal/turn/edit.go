@@ -32,7 +32,7 @@ func editing[T any](ctx context.Context, d *Desk, key string, voice api.Voice, p
 	if voice != "" {
 		return edit(e)
 	}
-	return session.In(ctx, d.Sessions, key, func(s *session.Session) (*T, error) {
+	return session.In(ctx, d.Sessions, "", key, func(s *session.Session) (*T, error) {
 		e.Session = s.Name
 		return edit(e)
 	})

@@ -60,7 +60,7 @@ func (h Hooks) Withheld(private bool) []retrieval.Withheld {
 // later with the text in place of the result, the kernel learns from the whole result.
 func (h Hooks) Shape(ctx context.Context, r api.Result) (string, error) {
 	d := h.Desk
-	return session.In(ctx, d.Sessions, r.SessionKey, func(s *session.Session) (string, error) {
+	return session.In(ctx, d.Sessions, "", r.SessionKey, func(s *session.Session) (string, error) {
 		price, _ := d.Prices.Lookup("", d.Now())
 		m, err := newMaker(d, s, price, "", "")
 		if err != nil {

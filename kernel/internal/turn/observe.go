@@ -38,21 +38,15 @@ func (d *Desk) TakeTurn(ctx context.Context, t api.Turn) (*api.Observation, erro
 
 // inTurn calls f with the session of a turn, opened for writing, and the turn's messages, made
 // valid. If another process writes to the session meanwhile, it calls f again.
-func inTurn[T any](ctx context.Context, d *Desk, t *api.Turn, f func(*session.Session, *intake) (T, error)) (out T, err error) {
-	err = d.Sessions.WriteAfter(ctx, t.PlanID, t.SessionKey, func(s *session.Session) error {
+func inTurn[T any](ctx context.Context, d *Desk, t *api.Turn, f func(*session.Session, *intake) (T, error)) (T, error) {
+	return session.In(ctx, d.Sessions, t.PlanID, t.SessionKey, func(s *session.Session) (out T, err error) {
 		t.Now = d.at(t.Now)
 		in, err := d.take(ctx, s, t)
 		if err != nil {
-			return fmt.Errorf("observe session %s: %w", s.Key, err)
+			return out, fmt.Errorf("observe session %s: %w", s.Key, err)
 		}
-		out, err = f(s, in)
-		return err
+		return f(s, in)
 	})
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return out, nil
 }
 
 // endTurn writes the results of a turn, in the order of its lines. The turn itself is the commit: a

@@ -29,7 +29,7 @@ import (
 
 // Write stages, validates and commits updates of pages.
 func (d *Desk) Write(ctx context.Context, req api.WriteRequest) (*journal.Receipt, error) {
-	return session.In(ctx, d.Sessions, req.SessionKey, func(s *session.Session) (r *journal.Receipt, err error) {
+	return session.In(ctx, d.Sessions, "", req.SessionKey, func(s *session.Session) (r *journal.Receipt, err error) {
 		tx := journal.Transaction{Key: req.Key, Time: d.at(req.Now), Point: cmp.Or(req.Point, journal.PointFlush), AllOrNothing: req.AllOrNothing,
 			By: journal.Principal{Name: cmp.Or(req.By, "host"), Session: s.Name, Project: req.Project}}
 		var scope memkernel.Scope
@@ -75,7 +75,7 @@ func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Reme
 	if req.Voice != "" {
 		return named(d.rememberByHand(ctx, &req))
 	}
-	return session.In(ctx, d.Sessions, req.SessionKey, func(s *session.Session) (*api.Remembered, error) { return named(d.remember(ctx, s, req)) })
+	return session.In(ctx, d.Sessions, "", req.SessionKey, func(s *session.Session) (*api.Remembered, error) { return named(d.remember(ctx, s, req)) })
 }
 
 func (d *Desk) rememberByHand(ctx context.Context, req *api.RememberRequest) (*api.Remembered, error) {

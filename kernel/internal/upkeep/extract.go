@@ -140,7 +140,7 @@ func (k *Keeper) extract(ctx context.Context, o *FactOptions, p summary.Prompt, 
 // content.
 func sent(lines []string, read, tokens, least int) (from, to int) {
 	if tokens == 0 {
-		tokens = api.DefaultFactTokens
+		tokens = 24_000 // the log of most days is smaller
 	}
 	room, said := tokens*bytesPerToken, 0
 	for n := read + 1; n <= len(lines); n++ {
