@@ -98,7 +98,7 @@ var arrows = map[string][]string{
 	"kernel":                    {".", "budget", "cachelayout", "checkpoint", "embed", "index/watch", "internal/store", "internal/textutil", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "kernel/internal/archive", "kernel/internal/folder", "kernel/internal/inspect", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/report", "kernel/internal/retain", "kernel/internal/session", "kernel/internal/trace", "kernel/internal/turn", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm/journal", "pagevm/mask", "pagevm/paging", "pagevm/represent", "retrieval", "sessions", "summary"},
 	"kernel/api":                {".", "budget", "cachelayout", "checkpoint", "consolidation", "consolidation/history", "embed", "index", "internal/store", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},
 	"kernel/billing":            {".", "cachelayout"},
-	"kernel/fault":              {"pagevm", "pagevm/paging"},
+	"kernel/fault":              {"pagevm/paging"},
 	"kernel/health":             {"internal/longwork"},
 	"kernel/internal/archive":   {".", "internal/store", "internal/textutil", "kernel/internal/folder", "kernel/internal/ingest", "markdownstore", "pagevm", "pagevm/journal", "retrieval", "sessions", "transcript"},
 	"kernel/internal/branch":    {".", "cachelayout", "kernel/api", "kernel/billing", "pagevm", "pagevm/paging", "pagevm/toolcall", "summary", "transcript"},
