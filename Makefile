@@ -58,7 +58,7 @@ test-postgres: ## the database's tests, on PGlite from npm and on this machine's
 	$(GO) test -C service -count=1 ./pgindex ./internal/rows ./postgres
 
 test-mcp-inspector: build ## the MCP server through the official inspector from npm, if there is one
-	serve/mcp/inspector.sh $(CURDIR)/$(BIN)
+	serve/tools/inspector.sh $(CURDIR)/$(BIN)
 
 # MEMKERNEL_E2E_DIR names a folder that keeps what npm installs (the user's cache folder
 # without it), MEMKERNEL_E2E_TURNS how many turns OpenClaw's long session has (50 without it).

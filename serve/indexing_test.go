@@ -17,7 +17,6 @@ import (
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/serve/mcp"
 	"github.com/memkernel/memkernel/serve/tools"
 )
 
@@ -99,7 +98,7 @@ func TestIndexingOverDoors(t *testing.T) {
 			}
 		},
 		"mcp": func(t *testing.T, k *kernel.Kernel) func(string) string {
-			s, err := mcp.New(k, &mcp.Options{Tools: tools.Options{}, Version: "test"})
+			s, err := tools.NewServer(k, tools.ServerOptions{Tools: tools.Options{}, Version: "test"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +112,7 @@ func TestIndexingOverDoors(t *testing.T) {
 			}
 			t.Cleanup(func() { c.Close(); stop(); <-ended })
 			return func(query string) string {
-				res, err := c.CallTool(ctx, &sdk.CallToolParams{Name: tools.MemorySearch, Arguments: map[string]any{"query": query}})
+				res, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "memory_search", Arguments: map[string]any{"query": query}})
 				if err != nil || res.IsError {
 					t.Fatalf("%+v, %v", res, err)
 				}

@@ -212,7 +212,7 @@ func doToolsList(c *call, p *toolsListCall) (*toolDefinitions, error) {
 	if err != nil {
 		return nil, err
 	}
-	defs, err := set.Tools(tools.Format(cmp.Or(p.Format, string(tools.MCP))), p.All)
+	defs, err := set.Tools(cmp.Or(p.Format, "mcp"), p.All)
 	if err != nil {
 		return nil, badParams("format is anthropic, openai or mcp", "tools.list: %s", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/serve/hook"
-	"github.com/memkernel/memkernel/serve/mcp"
 	"github.com/memkernel/memkernel/serve/tools"
 )
 
@@ -57,7 +56,7 @@ func runMCP(ctx context.Context, a *cli.App, o *mcpFlags) error {
 		return err
 	}
 	defer k.Close()
-	s, err := mcp.New(k, opts)
+	s, err := tools.NewServer(k, *opts)
 	if err != nil {
 		return err
 	}
@@ -66,11 +65,11 @@ func runMCP(ctx context.Context, a *cli.App, o *mcpFlags) error {
 }
 
 // mcpOptions returns the server's options for the flags.
-func mcpOptions(a *cli.App, o *mcpFlags) (*mcp.Options, error) {
+func mcpOptions(a *cli.App, o *mcpFlags) (*tools.ServerOptions, error) {
 	if o.session != "" && o.host != "" {
 		return nil, cli.Usagef("--session names a session and --host the newest of a host: give one of them")
 	}
-	opts := &mcp.Options{AllTools: o.all, Version: cli.Build().Version,
+	opts := &tools.ServerOptions{AllTools: o.all, Version: cli.Build().Version,
 		Logger: slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Tools:  tools.Options{SessionKey: o.session, Private: o.private && a.Config.Workspace.Private, ReadOnly: o.readOnly}}
 	if o.host != "" {

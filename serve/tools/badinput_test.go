@@ -12,7 +12,6 @@ import (
 
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/retrieval"
-	"github.com/memkernel/memkernel/serve/tools"
 )
 
 // badQueries are questions that nobody should ask, with what they must find: a path,
@@ -70,7 +69,7 @@ func TestBadQueries(t *testing.T) {
 		if !utf8.ValidString(tc.query) {
 			continue // JSON can't hold it
 		}
-		a := b.call(private, tools.MemorySearch, object{"query": tc.query})
+		a := b.call(private, "memory_search", object{"query": tc.query})
 		if a.Reason != string(res.Reason) || len(a.Results) != len(res.Hits) {
 			t.Errorf("%s: the tool says %s with %d results, the kernel %s with %d", tc.name, a.Reason, len(a.Results), res.Reason, len(res.Hits))
 		}
@@ -121,7 +120,7 @@ func TestBadNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.reindex()
-	if a := b.call(private, tools.MemorySearch, object{"query": "crane"}); len(a.Results) != 1 || a.Results[0].Path != "memory/twin-b.md" {
+	if a := b.call(private, "memory_search", object{"query": "crane"}); len(a.Results) != 1 || a.Results[0].Path != "memory/twin-b.md" {
 		t.Errorf("%+v", a)
 	}
 }

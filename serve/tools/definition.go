@@ -4,52 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// The tools.
+// The names of tools that the code itself uses.
 const (
-	MemorySearch  = "memory_search"
-	MemoryGet     = "memory_get"
-	MemoryAppend  = "memory_append"
-	MemoryList    = "memory_list"
-	MemoryUpdate  = "memory_update"
-	MemoryDelete  = "memory_delete"
-	MemoryUndo    = "memory_undo"
-	ContextStatus = "context_status"
+	memoryGet    = "memory_get"
+	memoryAppend = "memory_append"
+	memoryUndo   = "memory_undo"
 )
-
-// Definition is a tool as a model sees it.
-type Definition struct {
-	Name        string
-	Description string
-	// Schema is the JSON schema of the arguments.
-	Schema json.RawMessage
-	// Rare reports whether few conversations need the tool.
-	Rare bool
-	// ReadOnly tools change nothing.
-	ReadOnly bool
-	// Destructive reports whether the tool changes existing text. The change can be undone.
-	Destructive bool
-}
-
-// Format is the format of a list of tools.
-type Format string
-
-// The formats.
-const (
-	// Anthropic is the format of the Messages API: name, description, input_schema.
-	Anthropic Format = "anthropic"
-	// OpenAI is the format of chat completions: a function with parameters.
-	OpenAI Format = "openai"
-	// MCP is the format of the Model Context Protocol's tools/list.
-	MCP Format = "mcp"
-)
-
-var formats = []Format{Anthropic, OpenAI, MCP}
 
 // property is a member of an object's schema.
 type property struct {
@@ -90,11 +57,11 @@ var (
 	lineCount = number("integer", "How many lines; all that follow if left out.", 1, 0)
 )
 
-// spec is a tool before its schema is written.
+// spec is a tool. Its title is its name for people.
 type spec struct {
-	name, description string
-	properties        map[string]property
-	required          []string
+	name, title, description string
+	properties               map[string]property
+	required                 []string
 	// write means that the tool changes something. edit means that it replaces or removes
 	// existing text.
 	write, edit bool
@@ -110,7 +77,7 @@ type spec struct {
 }
 
 var specs = []spec{
-	{name: MemorySearch,
+	{name: "memory_search", title: "Search memory",
 		description: "Mandatory before answering about past work, decisions, dates, people, preferences or todos. Reads a path#L1-L9 or id, too.",
 		properties: map[string]property{
 			"query":      text("The question in plain words, or what is to be read."),
@@ -121,26 +88,26 @@ var specs = []spec{
 			"scope":      text("Look only in these folders, tags or projects, separated by commas; -name leaves one out."),
 		}, required: []string{"query"}, rareArguments: []string{"maxResults", "minScore", "lines", "source", "scope"},
 		run: (*Set).search, answer: reflect.TypeFor[found]()},
-	{name: MemoryGet,
+	{name: memoryGet, title: "Read memory, or what an id points to",
 		description: "Read a path that memory_search found, or an id (ev-…, cp_…).",
 		properties:  map[string]property{"path": text("Path as memory_search gave it, such as memory/deploys.md, or an id, such as ev-0123456789abcdef."), "from": fromLine, "lines": lineCount},
 		required:    []string{"path"},
 		run: func(s *Set, ctx context.Context, a args) (answer, error) {
 			return s.get(ctx, a.text("path"), int(a.number("from")), int(a.number("lines")))
 		}, answer: reflect.TypeFor[lines]()},
-	{name: MemoryAppend,
+	{name: memoryAppend, title: "Add to memory",
 		description: "Keep a decision, preference or fact.",
 		properties:  map[string]property{"text": text("What to keep, as Markdown."), "path": text("File of memory to append to; today's log if left out.")},
 		required:    []string{"text"}, rareArguments: []string{"path"}, write: true,
 		run: (*Set).append, answer: reflect.TypeFor[kept](),
 		unknown: "; whether it was kept is not known: calling again keeps it once"},
-	{name: MemoryList, rare: true,
+	{name: "memory_list", title: "List memory", rare: true,
 		description: "The entries of memory, newest first: the line of each, its day, and whether a person, an agent or memkernel wrote it.",
 		properties: map[string]property{
 			"path":       text("File or folder of memory, such as memory/deploys.md; all of memory if left out."),
 			"maxResults": number("integer", "Most entries to return; 20 if left out.", 1, maxListed),
 		}, run: (*Set).list, answer: reflect.TypeFor[entries]()},
-	{name: MemoryUpdate, rare: true,
+	{name: "memory_update", title: "Change memory", rare: true,
 		description: "Change something in memory that no longer holds: replace a passage of a file of memory. Say what you read: the passage as old, or the file's version (memory_get gives it) with the line. If that is not what stands there now, nothing is changed and the answer shows what does. " +
 			"What a person wrote is left alone; add to it with memory_append instead. memory_undo takes it back.",
 		properties: map[string]property{
@@ -151,7 +118,7 @@ var specs = []spec{
 			"from":    number("integer", "First line of the passage, counted from 1. Without it and without old, the passage is the whole file.", 1, 0),
 			"lines":   oldLines,
 		}, required: []string{"path", "text"}, write: true, edit: true, run: (*Set).edit, answer: reflect.TypeFor[edited](), unknown: unknownEdit},
-	{name: MemoryDelete, rare: true,
+	{name: "memory_delete", title: "Delete from memory", rare: true,
 		description: "Take something out of memory that should not be there: a passage of a file of memory, named as for memory_update. What a person wrote is left alone. memory_undo takes it back.",
 		properties: map[string]property{
 			"path":    editedFile,
@@ -160,13 +127,13 @@ var specs = []spec{
 			"from":    number("integer", "First line of the passage, counted from 1. Without it and without old, the whole file goes.", 1, 0),
 			"lines":   oldLines,
 		}, required: []string{"path"}, write: true, edit: true, run: (*Set).edit, answer: reflect.TypeFor[edited](), unknown: unknownEdit},
-	{name: MemoryUndo, rare: true,
+	{name: memoryUndo, title: "Undo a change of memory", rare: true,
 		description: "Take back a change of memory that memory_append, memory_update or memory_delete made: what it wrote goes, what it took out comes back, and what anybody changed since stays.",
 		properties:  map[string]property{"edit": text("The change, as its answer named it; this session's last one if left out.")},
 		write:       true, edit: true,
 		run: (*Set).undo, answer: reflect.TypeFor[edited](),
 		unknown: "; whether it was taken back is not known: memory_get shows it"},
-	{name: ContextStatus, rare: true,
+	{name: "context_status", title: "Context status", rare: true,
 		description: "Say how this session stands: how much was said, what left the prompt and can be expanded, and whether memory can be searched and is up to date.",
 		properties:  map[string]property{},
 		run:         (*Set).status, answer: reflect.TypeFor[standing]()},
@@ -179,9 +146,10 @@ func Writes(name string) bool {
 	return slices.ContainsFunc(specs, func(s spec) bool { return s.write && name == s.name })
 }
 
-// definition returns the tool. If all is set, it has all arguments with descriptions. Otherwise
-// it has only the names and types of the arguments that most calls need.
-func (s *spec) definition(all bool) Definition {
+// schema returns the JSON schema of the arguments. If all is set, it has all arguments with
+// descriptions. Otherwise it has only the names and types of the arguments that most calls need.
+// A call may have any argument in either case.
+func (s *spec) schema(all bool) json.RawMessage {
 	in := schema{Type: "object", Properties: s.properties, Required: s.required}
 	if all {
 		in.Additional = new(bool)
@@ -194,82 +162,73 @@ func (s *spec) definition(all bool) Definition {
 		}
 	}
 	raw, _ := json.Marshal(in) // it is made of constants
-	return Definition{Name: s.name, Description: s.description, Schema: raw, Rare: s.rare, ReadOnly: !s.write, Destructive: s.edit}
+	return raw
 }
 
-// Definitions returns the tools of the set, in a fixed order. If all is set, they have all
-// arguments. Otherwise they have the arguments that most calls need. A call may have any argument
-// in either case.
-func (s *Set) Definitions(all bool) []Definition {
-	var out []Definition
-	for i := range specs {
-		if s.has(&specs[i]) {
-			out = append(out, specs[i].definition(all))
-		}
+// output returns the JSON schema of the answer, made from the answer's Go type.
+func (s *spec) output() *jsonschema.Schema {
+	out, err := jsonschema.ForType(s.answer, nil)
+	if err != nil {
+		panic("tools: schema of an answer: " + err.Error()) // the types are this package's
 	}
 	return out
 }
 
-// Tools returns the definitions as a JSON list in a format. If all is set, the list has all tools
-// and arguments. Otherwise it has the tools that most conversations need, with the arguments that
-// most calls need. A call may name any tool in either case.
-func (s *Set) Tools(f Format, all bool) (json.RawMessage, error) {
-	if !slices.Contains(formats, f) {
-		return nil, fmt.Errorf("tools: unknown format %q: give one of %v", f, formats)
+// specs returns the tools of the set, in a fixed order.
+func (s *Set) specs() iter.Seq[*spec] {
+	return func(yield func(*spec) bool) {
+		for i := range specs {
+			if s.has(&specs[i]) && !yield(&specs[i]) {
+				return
+			}
+		}
 	}
+}
+
+// definition is a tool in one of the formats, each of which has its own member for the schema.
+type definition struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Anthropic   json.RawMessage `json:"input_schema,omitempty"`
+	OpenAI      json.RawMessage `json:"parameters,omitempty"`
+	MCP         json.RawMessage `json:"inputSchema,omitempty"`
+	Hints       *hints          `json:"annotations,omitempty"`
+}
+
+// hints tell an MCP client what a tool may do.
+type hints struct {
+	ReadOnly    bool `json:"readOnlyHint"`
+	Destructive bool `json:"destructiveHint"`
+	OpenWorld   bool `json:"openWorldHint"`
+}
+
+// Tools returns the definitions as a JSON list in a format: "anthropic" of the Messages API,
+// "openai" of chat completions, or "mcp". If all is set, the list has all tools and arguments.
+// Otherwise it has the tools that most conversations need, with the arguments that most calls
+// need. A call may name any tool in either case.
+func (s *Set) Tools(format string, all bool) (json.RawMessage, error) {
 	out := []any{}
-	for _, d := range s.Definitions(all) {
-		if all || !d.Rare {
-			out = append(out, d.in(f))
+	for sp := range s.specs() {
+		if sp.rare && !all {
+			continue
+		}
+		d := definition{Name: sp.name, Description: sp.description}
+		switch in := sp.schema(all); format {
+		case "anthropic":
+			d.Anthropic = in
+			out = append(out, d)
+		case "openai":
+			d.OpenAI = in
+			out = append(out, struct {
+				Type     string     `json:"type"`
+				Function definition `json:"function"`
+			}{"function", d})
+		case "mcp":
+			d.MCP, d.Hints = in, &hints{ReadOnly: !sp.write, Destructive: sp.edit}
+			out = append(out, d)
+		default:
+			return nil, fmt.Errorf("tools: unknown format %q: give anthropic, openai or mcp", format)
 		}
 	}
 	return json.Marshal(out)
-}
-
-// in is one definition in a format.
-func (d *Definition) in(f Format) any {
-	type function struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		Parameters  json.RawMessage `json:"parameters"`
-	}
-	switch f {
-	case OpenAI:
-		return struct {
-			Type     string   `json:"type"`
-			Function function `json:"function"`
-		}{"function", function{d.Name, d.Description, d.Schema}}
-	case MCP:
-		type hints struct {
-			ReadOnly    bool `json:"readOnlyHint"`
-			Destructive bool `json:"destructiveHint"`
-			OpenWorld   bool `json:"openWorldHint"`
-		}
-		return struct {
-			Name        string          `json:"name"`
-			Description string          `json:"description"`
-			InputSchema json.RawMessage `json:"inputSchema"`
-			Annotations hints           `json:"annotations"`
-		}{d.Name, d.Description, d.Schema, hints{ReadOnly: d.ReadOnly, Destructive: d.Destructive}}
-	}
-	return struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		InputSchema json.RawMessage `json:"input_schema"`
-	}{d.Name, d.Description, d.Schema}
-}
-
-// Output returns the JSON schema of a tool's answer, made from the answer's Go type. It returns nil
-// if no tool has the name.
-func Output(name string) json.RawMessage {
-	i := slices.IndexFunc(specs, func(s spec) bool { return s.name == name })
-	if i < 0 {
-		return nil
-	}
-	s, err := jsonschema.ForType(specs[i].answer, nil)
-	if err != nil {
-		panic("tools: schema of an answer: " + err.Error()) // the types are this package's
-	}
-	raw, _ := json.Marshal(s)
-	return raw
 }

@@ -1,5 +1,8 @@
 // Package tools offers memory as tools that a model can call. It has the definitions of the tools
-// in the formats of providers and hosts, and one function that answers calls.
+// in the formats of providers and hosts, one function that answers calls, and a server that offers
+// the tools to any client of the Model Context Protocol.
+//
+//	client ── frames ──► sdk ──► Server ──► Set ──► kernel
 //
 //	memory_search   {query, maxResults?, minScore?, source?, lines?}   memory on a question, or lines of a path or an id
 //	memory_get      {path, from?, lines?}                      lines that a search cited, or the content of an id in the prompt

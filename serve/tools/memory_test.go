@@ -115,10 +115,10 @@ func TestMemoryToolTexts(t *testing.T) {
 	b.says(object{"command": "delete", "path": "/memories/d.md"}, "Successfully deleted /memories/d.md")
 	b.says(object{"command": "view", "path": "/memories"}, "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:\n9B\t/memories\n9B\t/memories/MEMORY.md")
 	// What was deleted comes back.
-	if a := b.call(private, tools.MemoryUndo, object{}); a.Reason != "OK" || b.text("memory/d.md") == "" {
+	if a := b.call(private, "memory_undo", object{}); a.Reason != "OK" || b.text("memory/d.md") == "" {
 		t.Errorf("%+v", a)
 	}
-	if a := b.call(private, tools.MemoryUndo, object{}); a.Reason != "OK" || len(b.text("memory/moved/deep/deeper/b.md")) != 16*96 {
+	if a := b.call(private, "memory_undo", object{}); a.Reason != "OK" || len(b.text("memory/moved/deep/deeper/b.md")) != 16*96 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -351,18 +351,18 @@ func TestMemoryToolForgotten(t *testing.T) {
 
 func TestEditTools(t *testing.T) {
 	b := open(t, map[string]string{"memory/theirs.md": "A person's line.\n"})
-	if a := b.call(private, tools.MemoryAppend, object{"text": "The port is 8443.", "path": "memory/ports.md"}); a.Reason != "OK" {
+	if a := b.call(private, "memory_append", object{"text": "The port is 8443.", "path": "memory/ports.md"}); a.Reason != "OK" {
 		t.Fatalf("%+v", a)
 	}
-	got := b.call(private, tools.MemoryGet, object{"path": "memory/ports.md"})
+	got := b.call(private, "memory_get", object{"path": "memory/ports.md"})
 	if len(got.Version) != 64 {
 		t.Fatalf("%+v", got)
 	}
-	a := b.call(private, tools.MemoryUpdate, object{"path": "memory/ports.md", "version": got.Version, "from": 1, "text": "The port is 9443."})
+	a := b.call(private, "memory_update", object{"path": "memory/ports.md", "version": got.Version, "from": 1, "text": "The port is 9443."})
 	if a.Reason != "OK" || a.Edit == "" || a.StartLine != 1 || a.Version == got.Version || !strings.HasPrefix(b.text("memory/ports.md"), "The port is 9443.\n<!-- mk:") {
 		t.Errorf("%+v %q", a, b.text("memory/ports.md"))
 	}
-	c := b.call(private, tools.MemoryUpdate, object{"path": "memory/ports.md", "version": got.Version, "from": 1, "text": "The port is 7."})
+	c := b.call(private, "memory_update", object{"path": "memory/ports.md", "version": got.Version, "from": 1, "text": "The port is 7."})
 	if c.Reason != "CONFLICT" || c.Current == nil || !strings.HasPrefix(c.Current.Text, "The port is 9443.") || c.Current.Version != a.Version || c.Current.From != 1 {
 		t.Errorf("%+v", c)
 	}
@@ -370,23 +370,23 @@ func TestEditTools(t *testing.T) {
 		args object
 		tool string
 	}{
-		"PERSON":   {object{"path": "memory/theirs.md", "old": "A person's line."}, tools.MemoryDelete},
-		"DENIED":   {object{"path": "../x.md", "old": "x", "text": "y"}, tools.MemoryUpdate},
-		"REFUSED":  {object{"path": "memory/ports.md", "text": "y"}, tools.MemoryUpdate},
-		"CONFLICT": {object{"path": "memory/none.md", "old": "x"}, tools.MemoryDelete},
+		"PERSON":   {object{"path": "memory/theirs.md", "old": "A person's line."}, "memory_delete"},
+		"DENIED":   {object{"path": "../x.md", "old": "x", "text": "y"}, "memory_update"},
+		"REFUSED":  {object{"path": "memory/ports.md", "text": "y"}, "memory_update"},
+		"CONFLICT": {object{"path": "memory/none.md", "old": "x"}, "memory_delete"},
 	} {
 		if a := b.call(private, want.tool, want.args); a.Reason != name || a.Detail == "" {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
-	if a := b.call(tools.Options{Private: true, SessionKey: "other"}, tools.MemoryUndo, object{}); a.Reason != "REFUSED" {
+	if a := b.call(tools.Options{Private: true, SessionKey: "other"}, "memory_undo", object{}); a.Reason != "REFUSED" {
 		t.Errorf("%+v", a)
 	}
-	if a := b.call(private, tools.MemoryDelete, object{"path": "memory/ports.md", "old": "The port is 9443."}); a.Reason != "OK" || a.Version != "" || b.text("memory/ports.md") != "" {
+	if a := b.call(private, "memory_delete", object{"path": "memory/ports.md", "old": "The port is 9443."}); a.Reason != "OK" || a.Version != "" || b.text("memory/ports.md") != "" {
 		t.Errorf("%+v", a)
 	}
 	for _, want := range []string{"The port is 9443.", "The port is 8443."} {
-		if a := b.call(private, tools.MemoryUndo, object{}); a.Reason != "OK" || !strings.HasPrefix(b.text("memory/ports.md"), want) {
+		if a := b.call(private, "memory_undo", object{}); a.Reason != "OK" || !strings.HasPrefix(b.text("memory/ports.md"), want) {
 			t.Errorf("%+v %q", a, b.text("memory/ports.md"))
 		}
 	}
@@ -400,16 +400,16 @@ func TestEditTools(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out []string
-		for _, d := range s.Definitions(true) {
-			out = append(out, d.Name)
+		list, err := s.Tools("mcp", true)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return strings.Join(out, " ")
+		return string(list)
 	}
-	if got := names(private, api.EditNone); strings.Contains(got, "update") || !strings.Contains(got, "append") {
+	if got := names(private, api.EditNone); strings.Contains(got, `"memory_update"`) || !strings.Contains(got, `"memory_append"`) {
 		t.Error(got)
 	}
-	if got := names(tools.Options{ReadOnly: true}, api.EditOwn); strings.Contains(got, "update") || strings.Contains(got, "append") {
+	if got := names(tools.Options{ReadOnly: true}, api.EditOwn); strings.Contains(got, `"memory_update"`) || strings.Contains(got, `"memory_append"`) {
 		t.Error(got)
 	}
 }

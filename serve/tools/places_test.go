@@ -21,11 +21,11 @@ func TestPlaces(t *testing.T) {
 	b.reindex()
 	more := 0
 	for _, q := range []string{"deploy staging window", "Mika red lines preferences", "Fähre", "holds of bookings", "what did Ragnhild pay", "2026-01-20", "postgres index"} {
-		found := b.call(tools.Options{Private: true, Citations: tools.CitationsOn}, tools.MemorySearch, map[string]any{"query": q})
+		found := b.call(tools.Options{Private: true, Citations: "on"}, "memory_search", map[string]any{"query": q})
 		sections := map[string]bool{}
 		for _, r := range found.Results {
 			check := func(from, to int, snippet, citation string) {
-				got := b.call(tools.Options{Private: true}, tools.MemoryGet, map[string]any{"path": r.Path, "from": from, "lines": to - from + 1})
+				got := b.call(tools.Options{Private: true}, "memory_get", map[string]any{"path": r.Path, "from": from, "lines": to - from + 1})
 				if plain(got.Text) != plain(snippet) || snippet == "" {
 					t.Errorf("%s: %s shows %q, and %q is read", q, citation, snippet, got.Text)
 				}
@@ -48,7 +48,7 @@ func TestPlaces(t *testing.T) {
 				sections[key] = true
 			}
 		}
-		for _, r := range b.call(tools.Options{Private: true}, tools.MemorySearch, map[string]any{"query": q, "lines": true}).Results {
+		for _, r := range b.call(tools.Options{Private: true}, "memory_search", map[string]any{"query": q, "lines": true}).Results {
 			if len(r.More) > 0 {
 				t.Errorf("%s: with lines %s has more", q, filepath.Base(r.Path))
 			}

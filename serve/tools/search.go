@@ -121,7 +121,7 @@ func (s *Set) search(ctx context.Context, a args) (answer, error) {
 	if res.Mode == retrieval.Hybrid || res.Mode == retrieval.Vector {
 		out.Model = s.k.EmbeddingModel()
 	}
-	cite := s.opts.Citations == CitationsOn || s.opts.Citations == citationsAuto && s.opts.Private
+	cite := s.opts.Citations == citationsOn || s.opts.Citations == citationsAuto && s.opts.Private
 	for i := range res.Hits {
 		out.Results = append(out.Results, resultOf(&res.Hits[i], cite))
 	}

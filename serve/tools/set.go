@@ -23,8 +23,8 @@ type citations string
 const (
 	// citationsAuto shows citations in private sessions.
 	citationsAuto citations = "auto"
-	CitationsOn   citations = "on"
-	CitationsOff  citations = "off"
+	citationsOn   citations = "on"
+	citationsOff  citations = "off"
 )
 
 // defaultTimeout is how long a call may take.
@@ -60,7 +60,7 @@ type Set struct {
 // New makes the tools of a session.
 func New(k *kernel.Kernel, o Options) (*Set, error) {
 	o.Citations, o.SessionKey = cmp.Or(o.Citations, citationsAuto), cmp.Or(o.SessionKey, api.DefaultSession)
-	if !slices.Contains([]citations{citationsAuto, CitationsOn, CitationsOff}, o.Citations) {
+	if !slices.Contains([]citations{citationsAuto, citationsOn, citationsOff}, o.Citations) {
 		return nil, fmt.Errorf("tools: unknown citations %q: give auto, on or off", o.Citations)
 	}
 	if o.Timeout <= 0 {
@@ -129,9 +129,9 @@ func disabledBy(why string) said { return said{reasonDisabled, why, true} }
 func broken(err error) said { return said{Reason: reasonBackend, Detail: err.Error()} }
 
 func (s *Set) spec(name string) *spec {
-	for i := range specs {
-		if specs[i].name == name && s.has(&specs[i]) {
-			return &specs[i]
+	for sp := range s.specs() {
+		if sp.name == name {
+			return sp
 		}
 	}
 	return nil

@@ -130,7 +130,7 @@ var notes = map[string]string{
 
 func TestSearchAndGet(t *testing.T) {
 	b := open(t, notes)
-	a := b.call(private, tools.MemorySearch, object{"query": "when are deploys of heron?", "maxResults": 1})
+	a := b.call(private, "memory_search", object{"query": "when are deploys of heron?", "maxResults": 1})
 	if a.Reason != "OK" || len(a.Results) != 1 {
 		t.Fatalf("%+v", a)
 	}
@@ -138,11 +138,11 @@ func TestSearchAndGet(t *testing.T) {
 	if r.Path != "memory/deploys.md" || r.Citation == "" || r.Source != "memory" || r.Score <= 0 || len([]rune(r.Snippet)) > 700 {
 		t.Errorf("%+v", r)
 	}
-	got := b.call(private, tools.MemoryGet, object{"path": r.Path, "from": r.StartLine, "lines": r.EndLine - r.StartLine + 1})
+	got := b.call(private, "memory_get", object{"path": r.Path, "from": r.StartLine, "lines": r.EndLine - r.StartLine + 1})
 	if got.Reason != "OK" || !strings.Contains(got.Text, "Tuesdays") || got.From != r.StartLine {
 		t.Errorf("%+v", got)
 	}
-	if a := b.call(private, tools.MemorySearch, object{"query": "heron", "minScore": 1}); a.Reason != "NO_MATCH" || a.Results == nil || a.Detail == "" {
+	if a := b.call(private, "memory_search", object{"query": "heron", "minScore": 1}); a.Reason != "NO_MATCH" || a.Results == nil || a.Detail == "" {
 		t.Errorf("%+v", a)
 	}
 	b.put("memory/new.md", "Something new.\n")
@@ -152,10 +152,10 @@ func TestSearchAndGet(t *testing.T) {
 	}
 	defer k.Close()
 	b.k = k
-	if a := b.call(private, tools.MemorySearch, object{"query": "heron"}); a.Reason != "OK" {
+	if a := b.call(private, "memory_search", object{"query": "heron"}); a.Reason != "OK" {
 		t.Errorf("%+v", a)
 	}
-	if a := b.call(private, tools.MemorySearch, object{"query": "something new"}); a.Reason != "OK" || len(a.Results) == 0 || a.Results[0].Path != "memory/new.md" {
+	if a := b.call(private, "memory_search", object{"query": "something new"}); a.Reason != "OK" || len(a.Results) == 0 || a.Results[0].Path != "memory/new.md" {
 		t.Errorf("%+v", a)
 	}
 }
@@ -174,17 +174,17 @@ func TestSearchReadsNames(t *testing.T) {
 		"MEMORY.md": {"# Memory\n\nThe staging port is 8443.\n", 1, 3}, "MEMORY.md#L3": {"The staging port is 8443.\n", 3, 3},
 		" memory/deploys.md#L1-L2 ": {"# Deploys\n\n", 1, 2}, "MEMORY.md#L3-L900": {"The staging port is 8443.\n", 3, 3},
 	} {
-		a := b.call(private, tools.MemorySearch, object{"query": query})
+		a := b.call(private, "memory_search", object{"query": query})
 		if a.Reason != "OK" || len(a.Results) != 1 || a.Results[0].Snippet != want.text || a.Results[0].StartLine != want.from || a.Results[0].EndLine != want.to || a.Results[0].Source != "memory" {
 			t.Errorf("%s: %+v", query, a)
 		}
 	}
-	a := b.call(private, tools.MemorySearch, object{"query": "memory/long.md#L1-L1999"})
+	a := b.call(private, "memory_search", object{"query": "memory/long.md#L1-L1999"})
 	if len(a.Results) != 1 || len(a.Results[0].Snippet) > tools.MaxText || !strings.Contains(a.Detail, fmt.Sprintf("memory/long.md#L%d-L", a.Results[0].EndLine+1)) {
 		t.Errorf("%d results, %s", len(a.Results), a.Detail)
 	}
 	for _, query := range []string{"AGENTS.md", "../../etc/passwd", "ev-0123456789abcdef", "cp_001", "memory/gone.md", "MEMORY.md"} {
-		for _, r := range b.call(tools.Options{}, tools.MemorySearch, object{"query": query}).Results {
+		for _, r := range b.call(tools.Options{}, "memory_search", object{"query": query}).Results {
 			if r.Path != "memory/long.md" && r.Path != "memory/deploys.md" || r.Score == 1 {
 				t.Errorf("a shared session asks for %s: %+v", query, r)
 			}
@@ -200,9 +200,9 @@ func TestCitations(t *testing.T) {
 		want bool
 	}{
 		{tools.Options{Private: true}, true}, {tools.Options{}, false},
-		{tools.Options{Citations: tools.CitationsOn}, true}, {tools.Options{Private: true, Citations: tools.CitationsOff}, false},
+		{tools.Options{Citations: "on"}, true}, {tools.Options{Private: true, Citations: "off"}, false},
 	} {
-		a := b.call(tc.o, tools.MemorySearch, object{"query": "heron deploys"})
+		a := b.call(tc.o, "memory_search", object{"query": "heron deploys"})
 		if len(a.Results) == 0 || (a.Results[0].Citation != "") != tc.want {
 			t.Errorf("%+v: %+v", tc.o, a)
 		}
@@ -223,27 +223,27 @@ func TestAbsence(t *testing.T) {
 		args   object
 		reason string
 	}{
-		{private, tools.MemoryGet, object{"path": "memory/gone.md"}, "NO_MATCH"},
-		{private, tools.MemoryGet, object{"path": "memory/deploys.md", "from": 9999}, "NO_MATCH"},
-		{tools.Options{}, tools.MemoryGet, object{"path": "MEMORY.md"}, "DENIED"},
-		{private, tools.MemoryGet, object{"path": "AGENTS.md"}, "DENIED"},
-		{private, tools.MemoryGet, object{"path": "ev-0123456789abcdef"}, "NO_MATCH"},
-		{private, tools.MemoryGet, object{"path": "../../etc/passwd"}, "DENIED"},
-		{private, tools.MemoryGet, object{"path": ""}, "NO_MATCH"},
-		{private, tools.MemoryAppend, object{"text": "x", "path": "AGENTS.md"}, "DENIED"},
-		{tools.Options{}, tools.MemoryAppend, object{"text": "x", "path": "MEMORY.md"}, "DENIED"},
-		{tools.Options{}, tools.MemorySearch, object{"query": "x", "source": "sessions"}, "DENIED"},
-		{off, tools.MemorySearch, object{"query": "x"}, "DISABLED"},
-		{off, tools.MemoryGet, object{"path": "MEMORY.md"}, "DISABLED"},
-		{off, tools.MemoryAppend, object{"text": "x"}, "DISABLED"},
-		{off, tools.ContextStatus, object{}, "DISABLED"},
+		{private, "memory_get", object{"path": "memory/gone.md"}, "NO_MATCH"},
+		{private, "memory_get", object{"path": "memory/deploys.md", "from": 9999}, "NO_MATCH"},
+		{tools.Options{}, "memory_get", object{"path": "MEMORY.md"}, "DENIED"},
+		{private, "memory_get", object{"path": "AGENTS.md"}, "DENIED"},
+		{private, "memory_get", object{"path": "ev-0123456789abcdef"}, "NO_MATCH"},
+		{private, "memory_get", object{"path": "../../etc/passwd"}, "DENIED"},
+		{private, "memory_get", object{"path": ""}, "NO_MATCH"},
+		{private, "memory_append", object{"text": "x", "path": "AGENTS.md"}, "DENIED"},
+		{tools.Options{}, "memory_append", object{"text": "x", "path": "MEMORY.md"}, "DENIED"},
+		{tools.Options{}, "memory_search", object{"query": "x", "source": "sessions"}, "DENIED"},
+		{off, "memory_search", object{"query": "x"}, "DISABLED"},
+		{off, "memory_get", object{"path": "MEMORY.md"}, "DISABLED"},
+		{off, "memory_append", object{"text": "x"}, "DISABLED"},
+		{off, "context_status", object{}, "DISABLED"},
 	} {
 		a := b.call(tc.o, tc.name, tc.args)
 		if a.Reason != tc.reason || a.Text != "" || len(a.Results) != 0 || tc.reason != "NO_MATCH" && a.Detail == "" {
 			t.Errorf("%s %v: %+v, want %s", tc.name, tc.args, a, tc.reason)
 		}
 	}
-	if a := b.call(tools.Options{}, tools.MemorySearch, object{"query": "staging port 8443"}); len(a.Results) != 0 {
+	if a := b.call(tools.Options{}, "memory_search", object{"query": "staging port 8443"}); len(a.Results) != 0 {
 		t.Errorf("a shared session finds MEMORY.md: %+v", a)
 	}
 }
@@ -254,19 +254,19 @@ func TestEscapes(t *testing.T) {
 	b.reindex()
 	for _, p := range append(links, hostile.Paths()...) {
 		for _, from := range []int{1, 2} {
-			if a := b.call(private, tools.MemoryGet, object{"path": p, "from": from}); a.Text != "" || a.Reason == "OK" || strings.Contains(a.Detail, hostile.Outside) {
+			if a := b.call(private, "memory_get", object{"path": p, "from": from}); a.Text != "" || a.Reason == "OK" || strings.Contains(a.Detail, hostile.Outside) {
 				t.Errorf("memory_get %q: %+v", p, a)
 			}
 		}
 		if p == "" {
 			continue // today's log
 		}
-		a := b.call(private, tools.MemoryAppend, object{"text": "planted by " + p, "path": p})
+		a := b.call(private, "memory_append", object{"text": "planted by " + p, "path": p})
 		if a.Reason == "OK" && !strings.HasPrefix(a.Path, "memory/") {
 			t.Errorf("memory_append %q: %+v", p, a)
 		}
 	}
-	if a := b.call(private, tools.MemorySearch, object{"query": hostile.Outside}); len(a.Results) != 0 {
+	if a := b.call(private, "memory_search", object{"query": hostile.Outside}); len(a.Results) != 0 {
 		t.Errorf("what lies outside is found: %+v", a)
 	}
 	data, err := os.ReadFile(filepath.Join(filepath.Dir(b.dir), "outside.md"))
@@ -278,14 +278,14 @@ func TestEscapes(t *testing.T) {
 func TestAppend(t *testing.T) {
 	b := open(t, notes)
 	args := object{"text": "The owl is nocturnal; token ghp_0123456789abcdefghijABCDEFGHIJ012345."}
-	a := b.call(private, tools.MemoryAppend, args)
+	a := b.call(private, "memory_append", args)
 	if a.Reason != "OK" || a.Masked != 1 || !strings.HasPrefix(a.Path, "memory/") || a.StartLine == 0 {
 		t.Fatalf("%+v", a)
 	}
-	if again := b.call(private, tools.MemoryAppend, args); !again.Duplicate || again.StartLine != a.StartLine {
+	if again := b.call(private, "memory_append", args); !again.Duplicate || again.StartLine != a.StartLine {
 		t.Errorf("%+v", again)
 	}
-	got := b.call(private, tools.MemoryGet, object{"path": a.Path, "from": a.StartLine, "lines": 1})
+	got := b.call(private, "memory_get", object{"path": a.Path, "from": a.StartLine, "lines": 1})
 	if !strings.Contains(got.Text, "owl is nocturnal") || strings.Contains(got.Text, "ghp_0") {
 		t.Errorf("%+v", got)
 	}
@@ -294,14 +294,14 @@ func TestAppend(t *testing.T) {
 // memory_undo takes back what the session appended, and nobody else's.
 func TestAppendUndone(t *testing.T) {
 	b := open(t, notes)
-	first := b.call(private, tools.MemoryAppend, object{"text": "The owl is nocturnal.", "path": "memory/owls.md"})
-	second := b.call(private, tools.MemoryAppend, object{"text": "The lark is not.", "path": "memory/owls.md"})
+	first := b.call(private, "memory_append", object{"text": "The owl is nocturnal.", "path": "memory/owls.md"})
+	second := b.call(private, "memory_append", object{"text": "The lark is not.", "path": "memory/owls.md"})
 	if first.Reason != "OK" || second.Reason != "OK" {
 		t.Fatalf("%+v, %+v", first, second)
 	}
 	has := func(want ...string) {
 		t.Helper()
-		got := b.call(private, tools.MemoryGet, object{"path": "memory/owls.md"})
+		got := b.call(private, "memory_get", object{"path": "memory/owls.md"})
 		for _, bird := range []string{"owl is", "lark is"} {
 			if strings.Contains(got.Text, bird) != slices.Contains(want, bird) {
 				t.Errorf("%q, want %q", got.Text, want)
@@ -311,25 +311,25 @@ func TestAppendUndone(t *testing.T) {
 	has("owl is", "lark is")
 	other := private
 	other.SessionKey = "another"
-	if u := b.call(other, tools.MemoryUndo, object{}); u.Reason == "OK" {
+	if u := b.call(other, "memory_undo", object{}); u.Reason == "OK" {
 		t.Errorf("another session took it back: %+v", u)
 	}
-	if u := b.call(private, tools.MemoryUndo, object{}); u.Reason != "OK" {
+	if u := b.call(private, "memory_undo", object{}); u.Reason != "OK" {
 		t.Errorf("%+v", u)
 	}
 	has("owl is")
-	if again := b.call(private, tools.MemoryAppend, object{"text": "The lark is not.", "path": "memory/owls.md"}); again.Reason != "OK" || again.Duplicate {
+	if again := b.call(private, "memory_append", object{"text": "The lark is not.", "path": "memory/owls.md"}); again.Reason != "OK" || again.Duplicate {
 		t.Errorf("%+v", again)
 	}
 	has("owl is", "lark is")
 	for range 2 {
-		if u := b.call(private, tools.MemoryUndo, object{}); u.Reason != "OK" {
+		if u := b.call(private, "memory_undo", object{}); u.Reason != "OK" {
 			t.Errorf("%+v", u)
 		}
 	}
 	has()
-	log := b.call(private, tools.MemoryAppend, object{"text": "The wren sings."}) // today's log
-	if u := b.call(private, tools.MemoryUndo, object{}); u.Reason != "OK" || log.Reason != "OK" {
+	log := b.call(private, "memory_append", object{"text": "The wren sings."}) // today's log
+	if u := b.call(private, "memory_undo", object{}); u.Reason != "OK" || log.Reason != "OK" {
 		t.Errorf("%+v, %+v", log, u)
 	}
 }
@@ -359,7 +359,7 @@ func TestExpand(t *testing.T) {
 	o := tools.Options{SessionKey: "s"}
 	var all strings.Builder
 	for from, n := 1, 0; from > 0; n++ {
-		a := b.call(o, tools.MemoryGet, object{"path": id, "from": from})
+		a := b.call(o, "memory_get", object{"path": id, "from": from})
 		if a.Reason != "OK" || len(a.Text) > tools.MaxText || a.From != from || n > 10 {
 			t.Fatalf("from %d: %s %s, %d bytes", from, a.Reason, a.Detail, len(a.Text))
 		}
@@ -369,32 +369,32 @@ func TestExpand(t *testing.T) {
 	if strings.TrimSuffix(all.String(), "\n") != strings.TrimSuffix(big.String(), "\n") {
 		t.Error("the parts are not the page")
 	}
-	if a := b.call(o, tools.MemoryGet, object{"path": id, "from": 3, "lines": 2}); a.Text != "xx line\nxxx line\n" || a.NextFrom != 5 {
+	if a := b.call(o, "memory_get", object{"path": id, "from": 3, "lines": 2}); a.Text != "xx line\nxxx line\n" || a.NextFrom != 5 {
 		t.Errorf("%+v", a)
 	}
 	for _, query := range []string{id + "#L3-L4", id + "@L3-L4"} {
-		if a := b.call(o, tools.MemorySearch, object{"query": query}); len(a.Results) != 1 || a.Results[0].Snippet != "xx line\nxxx line\n" || a.Results[0].ID != id || a.Results[0].Source != "sessions" || a.Detail != id+"#L5-L6 has the lines that follow" {
+		if a := b.call(o, "memory_search", object{"query": query}); len(a.Results) != 1 || a.Results[0].Snippet != "xx line\nxxx line\n" || a.Results[0].ID != id || a.Results[0].Source != "sessions" || a.Detail != id+"#L5-L6 has the lines that follow" {
 			t.Errorf("%s: %+v", query, a)
 		}
-		if a := b.call(tools.Options{SessionKey: "other"}, tools.MemorySearch, object{"query": query}); len(a.Results) != 0 {
+		if a := b.call(tools.Options{SessionKey: "other"}, "memory_search", object{"query": query}); len(a.Results) != 0 {
 			t.Errorf("another session reads %s: %+v", query, a)
 		}
 	}
-	if a := b.call(tools.Options{SessionKey: "other"}, tools.MemoryGet, object{"path": id}); a.Reason != "NO_MATCH" {
+	if a := b.call(tools.Options{SessionKey: "other"}, "memory_get", object{"path": id}); a.Reason != "NO_MATCH" {
 		t.Errorf("another session's page: %+v", a)
 	}
-	if a := b.call(o, tools.ContextStatus, object{}); a.Session == nil || a.Session.Key != "s" || a.Memory == nil {
+	if a := b.call(o, "context_status", object{}); a.Session == nil || a.Session.Key != "s" || a.Memory == nil {
 		t.Errorf("%+v", a)
 	}
 }
 
 func TestLongLine(t *testing.T) {
 	b := open(t, map[string]string{"memory/long.md": strings.Repeat("é", 1<<19) + "\nnext\n"})
-	a := b.call(private, tools.MemoryGet, object{"path": "memory/long.md"})
+	a := b.call(private, "memory_get", object{"path": "memory/long.md"})
 	if !a.Truncated || a.NextFrom != 2 || len(a.Text) > tools.MaxText || strings.Contains(a.Text, "�") {
 		t.Errorf("%d bytes, next %d, %s", len(a.Text), a.NextFrom, a.Detail)
 	}
-	if a = b.call(private, tools.MemoryGet, object{"path": "memory/long.md", "from": 2}); a.Text != "next\n" || a.NextFrom != 0 {
+	if a = b.call(private, "memory_get", object{"path": "memory/long.md", "from": 2}); a.Text != "next\n" || a.NextFrom != 0 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -406,27 +406,27 @@ func TestArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct{ name, args, want string }{
-		{tools.MemorySearch, ``, "query: it is missing"},
-		{tools.MemorySearch, `null`, "query: it is missing"},
-		{tools.MemorySearch, `[]`, "no JSON object"},
-		{tools.MemorySearch, `"heron"`, "no JSON object"},
-		{tools.MemorySearch, `{"query":"x"`, "no JSON object"},
-		{tools.MemorySearch, `{"query":"x"} {}`, "follows the object"},
-		{tools.MemorySearch, `{"query":"x","query":"y"}`, "stands twice"},
-		{tools.MemorySearch, `{"query":"x","max_results":3}`, "there are lines, maxResults, minScore, query, scope, source"},
-		{tools.MemorySearch, `{"query":3}`, "must be a string"},
-		{tools.MemorySearch, `{"query":null}`, "must be a string"},
-		{tools.MemorySearch, `{"query":"x","maxResults":"3"}`, "must be a number"},
-		{tools.MemorySearch, `{"query":"x","maxResults":2.5}`, "whole number"},
-		{tools.MemorySearch, `{"query":"x","maxResults":0}`, "at least 1"},
-		{tools.MemorySearch, `{"query":"x","maxResults":101}`, "at most 100"},
-		{tools.MemorySearch, `{"query":"x","minScore":1.5}`, "at most 1"},
-		{tools.MemorySearch, `{"query":"x","source":"wiki"}`, "memory, sessions"},
-		{tools.MemoryGet, `{"path":"MEMORY.md","from":-1}`, "at least 1"},
-		{tools.MemoryGet, `{"path":"MEMORY.md","from":1e300}`, "at most"},
-		{tools.MemoryAppend, `{"text":" \n"}`, "empty"},
-		{tools.ContextStatus, `{"session":"other"}`, "there are none"},
-		{tools.MemorySearch, `{"query":"` + strings.Repeat("x", 3<<20) + `"}`, "at most"},
+		{"memory_search", ``, "query: it is missing"},
+		{"memory_search", `null`, "query: it is missing"},
+		{"memory_search", `[]`, "no JSON object"},
+		{"memory_search", `"heron"`, "no JSON object"},
+		{"memory_search", `{"query":"x"`, "no JSON object"},
+		{"memory_search", `{"query":"x"} {}`, "follows the object"},
+		{"memory_search", `{"query":"x","query":"y"}`, "stands twice"},
+		{"memory_search", `{"query":"x","max_results":3}`, "there are lines, maxResults, minScore, query, scope, source"},
+		{"memory_search", `{"query":3}`, "must be a string"},
+		{"memory_search", `{"query":null}`, "must be a string"},
+		{"memory_search", `{"query":"x","maxResults":"3"}`, "must be a number"},
+		{"memory_search", `{"query":"x","maxResults":2.5}`, "whole number"},
+		{"memory_search", `{"query":"x","maxResults":0}`, "at least 1"},
+		{"memory_search", `{"query":"x","maxResults":101}`, "at most 100"},
+		{"memory_search", `{"query":"x","minScore":1.5}`, "at most 1"},
+		{"memory_search", `{"query":"x","source":"wiki"}`, "memory, sessions"},
+		{"memory_get", `{"path":"MEMORY.md","from":-1}`, "at least 1"},
+		{"memory_get", `{"path":"MEMORY.md","from":1e300}`, "at most"},
+		{"memory_append", `{"text":" \n"}`, "empty"},
+		{"context_status", `{"session":"other"}`, "there are none"},
+		{"memory_search", `{"query":"` + strings.Repeat("x", 3<<20) + `"}`, "at most"},
 	} {
 		var wrong *tools.ArgumentError
 		if _, err := s.Call(context.Background(), tc.name, json.RawMessage(tc.args)); !errors.As(err, &wrong) || !strings.Contains(err.Error(), tc.want) {
@@ -440,7 +440,7 @@ func TestArguments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reader.Call(context.Background(), tools.MemoryAppend, json.RawMessage(`{"text":"x"}`)); !errors.Is(err, tools.ErrUnknownTool) {
+	if _, err := reader.Call(context.Background(), "memory_append", json.RawMessage(`{"text":"x"}`)); !errors.Is(err, tools.ErrUnknownTool) {
 		t.Errorf("a read-only set writes: %v", err)
 	}
 }
@@ -449,7 +449,7 @@ func TestTooLate(t *testing.T) {
 	b := open(t, notes)
 	b.reindex()
 	o := tools.Options{Private: true, Timeout: 1}
-	if a := b.call(o, tools.MemorySearch, object{"query": "heron"}); a.Reason != "BACKEND_ERROR" || !a.TimedOut || a.Results == nil {
+	if a := b.call(o, "memory_search", object{"query": "heron"}); a.Reason != "BACKEND_ERROR" || !a.TimedOut || a.Results == nil {
 		t.Errorf("%+v", a)
 	}
 	s, err := tools.New(b.k, private)
@@ -458,11 +458,11 @@ func TestTooLate(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := s.Call(ctx, tools.MemorySearch, json.RawMessage(`{"query":"x"}`)); !errors.Is(err, context.Canceled) {
+	if _, err := s.Call(ctx, "memory_search", json.RawMessage(`{"query":"x"}`)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	b.k.Close()
-	if _, err := s.Call(context.Background(), tools.MemoryGet, json.RawMessage(`{"path":"x"}`)); !errors.Is(err, api.ErrClosed) {
+	if _, err := s.Call(context.Background(), "memory_get", json.RawMessage(`{"path":"x"}`)); !errors.Is(err, api.ErrClosed) {
 		t.Errorf("%v", err)
 	}
 }
@@ -473,8 +473,8 @@ func TestDefinitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schemas := map[tools.Format]string{tools.Anthropic: "input_schema", tools.OpenAI: "function", tools.MCP: "inputSchema"}
-	for _, f := range tools.Formats() {
+	schemas := map[string]string{"anthropic": "input_schema", "openai": "function", "mcp": "inputSchema"}
+	for _, f := range []string{"anthropic", "openai", "mcp"} {
 		raw, err := s.Tools(f, true)
 		var list []map[string]any
 		if err != nil || json.Unmarshal(raw, &list) != nil || len(list) != 8 {
@@ -482,7 +482,7 @@ func TestDefinitions(t *testing.T) {
 		}
 		for _, d := range list {
 			inner, ok := d[schemas[f]].(map[string]any)
-			if f == tools.OpenAI && ok {
+			if f == "openai" && ok {
 				inner, ok = inner["parameters"].(map[string]any)
 			}
 			if !ok || inner["type"] != "object" || inner["additionalProperties"] != false || inner["properties"] == nil {
@@ -490,7 +490,7 @@ func TestDefinitions(t *testing.T) {
 			}
 		}
 	}
-	few, err := s.Tools(tools.MCP, false)
+	few, err := s.Tools("mcp", false)
 	var list []struct{ Name string }
 	if err != nil || json.Unmarshal(few, &list) != nil || len(list) != 3 || len(few) > 1200 { // 300 tokens
 		t.Errorf("%v, %d bytes: %s", err, len(few), few)
@@ -498,8 +498,13 @@ func TestDefinitions(t *testing.T) {
 	if _, err := s.Tools("xml", true); err == nil {
 		t.Error("an unknown format is written")
 	}
-	if d := s.Definitions(true); d[0].Name != tools.MemorySearch || !d[0].ReadOnly || d[2].Name != tools.MemoryAppend || d[2].ReadOnly {
-		t.Errorf("%+v", d)
+	raw, err := s.Tools("mcp", true)
+	var hinted []struct {
+		Name        string
+		Annotations struct{ ReadOnlyHint bool }
+	}
+	if err != nil || json.Unmarshal(raw, &hinted) != nil || hinted[0].Name != "memory_search" || !hinted[0].Annotations.ReadOnlyHint || hinted[2].Name != "memory_append" || hinted[2].Annotations.ReadOnlyHint {
+		t.Errorf("%v: %s", err, raw)
 	}
 }
 
@@ -529,8 +534,8 @@ func TestAnswersNameNoCommand(t *testing.T) {
 				}
 				defer k.Close()
 				b.k = k
-				for _, c := range []string{tools.ContextStatus, tools.MemorySearch, tools.MemoryAppend, tools.MemorySearch, tools.ContextStatus} {
-					args := map[string]object{tools.MemorySearch: {"query": "when are deploys of heron?"}, tools.MemoryAppend: {"text": "The stork flies."}}[c]
+				for _, c := range []string{"context_status", "memory_search", "memory_append", "memory_search", "context_status"} {
+					args := map[string]object{"memory_search": {"query": "when are deploys of heron?"}, "memory_append": {"text": "The stork flies."}}[c]
 					set, err := tools.New(k, private)
 					if err != nil {
 						t.Fatal(err)
@@ -551,7 +556,7 @@ func TestAnswersNameNoCommand(t *testing.T) {
 							t.Errorf("%s says %q: %s", c, w, out)
 						}
 					}
-					if c == tools.MemorySearch && wait == 0 && !strings.Contains(string(out), "Tuesdays") {
+					if c == "memory_search" && wait == 0 && !strings.Contains(string(out), "Tuesdays") {
 						t.Errorf("not found: %s", out)
 					}
 				}
@@ -565,16 +570,16 @@ func TestAnswersNameNoCommand(t *testing.T) {
 func TestAppendedIsFound(t *testing.T) {
 	b := open(t, notes)
 	for _, text := range []string{"The stork flies.", "鶴は千年。", "The bittern booms."} {
-		b.call(private, tools.MemoryAppend, object{"text": text})
-		if a := b.call(private, tools.MemorySearch, object{"query": text}); a.Reason != "OK" || len(a.Results) == 0 || !strings.Contains(a.Results[0].Snippet, text) {
+		b.call(private, "memory_append", object{"text": text})
+		if a := b.call(private, "memory_search", object{"query": text}); a.Reason != "OK" || len(a.Results) == 0 || !strings.Contains(a.Results[0].Snippet, text) {
 			t.Errorf("%s: %+v", text, a)
 		}
 	}
-	if a := b.call(private, tools.MemorySearch, object{"query": "staging port"}); len(a.Withheld) != 0 || len(a.Results) == 0 {
+	if a := b.call(private, "memory_search", object{"query": "staging port"}); len(a.Withheld) != 0 || len(a.Results) == 0 {
 		t.Errorf("%+v", a)
 	}
 	for _, q := range []string{"staging port", "heron", "zzyzx"} {
-		a := b.call(tools.Options{}, tools.MemorySearch, object{"query": q})
+		a := b.call(tools.Options{}, "memory_search", object{"query": q})
 		if len(a.Withheld) != 2 || a.Withheld[0].Path != "MEMORY.md" || a.Withheld[0].Reason == "" || a.Withheld[1].Class != "sessions" {
 			t.Errorf("%s: %+v", q, a)
 		}

@@ -1,4 +1,4 @@
-package mcp_test
+package tools_test
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/serve/mcp"
 	"github.com/memkernel/memkernel/serve/tools"
 )
 
@@ -42,7 +41,7 @@ func connect(t *testing.T, o tools.Options) *rig {
 	if _, err := k.Reindex(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	s, err := mcp.New(k, &mcp.Options{AllTools: true, Tools: o, Version: "test"})
+	s, err := tools.NewServer(k, tools.ServerOptions{AllTools: true, Tools: o, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,11 +102,11 @@ func TestAnswersKeepTheirSchemas(t *testing.T) {
 		if tool.OutputSchema == nil || tool.Annotations == nil || tool.Annotations.Title == "" || tool.Annotations.DestructiveHint == nil {
 			t.Fatalf("%s: no output schema, title or hints", tool.Name)
 		}
-		edits := slices.Contains([]string{tools.MemoryUpdate, tools.MemoryDelete, tools.MemoryUndo}, tool.Name)
+		edits := slices.Contains([]string{"memory_update", "memory_delete", "memory_undo"}, tool.Name)
 		if *tool.Annotations.DestructiveHint != edits {
 			t.Errorf("%s: destructiveHint is %v", tool.Name, !edits)
 		}
-		if want := tool.Name != tools.MemoryAppend && !edits; tool.Annotations.ReadOnlyHint != want {
+		if want := tool.Name != "memory_append" && !edits; tool.Annotations.ReadOnlyHint != want {
 			t.Errorf("%s: readOnlyHint is %v", tool.Name, !want)
 		}
 		schemas[tool.Name] = resolve(t, tool.OutputSchema)
@@ -115,30 +114,30 @@ func TestAnswersKeepTheirSchemas(t *testing.T) {
 	if len(schemas) != 8 {
 		t.Fatalf("%d tools, want 8", len(schemas))
 	}
-	notes, _ := r.call(tools.MemoryGet, map[string]any{"path": "memory/notes.md"})
+	notes, _ := r.call("memory_get", map[string]any{"path": "memory/notes.md"})
 	version, deploys := notes["version"], "memory/deploys.md"
 	for _, c := range []struct {
 		tool, reason string
 		args         map[string]any
 	}{
-		{tools.MemorySearch, "OK", map[string]any{"query": "deploy window"}},
-		{tools.MemorySearch, "NO_MATCH", map[string]any{"query": "zzyzx"}},
-		{tools.MemoryGet, "OK", map[string]any{"path": "memory/notes.md", "from": 1, "lines": 2}},
-		{tools.MemoryGet, "NO_MATCH", map[string]any{"path": "memory/gone.md"}},
-		{tools.MemoryGet, "DENIED", map[string]any{"path": "../outside.md"}},
-		{tools.MemoryGet, "NO_MATCH", map[string]any{"path": "ev-0123456789abcdef"}},
-		{tools.MemoryList, "OK", map[string]any{}},
-		{tools.MemoryList, "OK", map[string]any{"path": "memory/notes.md", "maxResults": 1}},
-		{tools.MemoryAppend, "OK", map[string]any{"path": deploys, "text": "Kim owns the ledger."}},
-		{tools.MemoryAppend, "OK", map[string]any{"path": deploys, "text": "Kim owns the ledger."}},
-		{tools.MemoryUpdate, "OK", map[string]any{"path": deploys, "old": "Kim owns the ledger.", "text": "Noor owns the ledger."}},
-		{tools.MemoryUpdate, "CONFLICT", map[string]any{"path": deploys, "old": "Kim owns the ledger.", "text": "Ada owns the ledger."}},
-		{tools.MemoryUpdate, "PERSON", map[string]any{"path": "memory/notes.md", "from": 1, "lines": 1, "version": version, "text": "x"}},
-		{tools.MemoryUpdate, "DENIED", map[string]any{"path": "../outside.md", "old": "x", "text": "y"}},
-		{tools.MemoryDelete, "OK", map[string]any{"path": deploys, "old": "Noor owns the ledger."}},
-		{tools.MemoryUndo, "OK", map[string]any{}},
-		{tools.MemoryUndo, "REFUSED", map[string]any{"edit": "ed-0000000000000000"}},
-		{tools.ContextStatus, "", nil},
+		{"memory_search", "OK", map[string]any{"query": "deploy window"}},
+		{"memory_search", "NO_MATCH", map[string]any{"query": "zzyzx"}},
+		{"memory_get", "OK", map[string]any{"path": "memory/notes.md", "from": 1, "lines": 2}},
+		{"memory_get", "NO_MATCH", map[string]any{"path": "memory/gone.md"}},
+		{"memory_get", "DENIED", map[string]any{"path": "../outside.md"}},
+		{"memory_get", "NO_MATCH", map[string]any{"path": "ev-0123456789abcdef"}},
+		{"memory_list", "OK", map[string]any{}},
+		{"memory_list", "OK", map[string]any{"path": "memory/notes.md", "maxResults": 1}},
+		{"memory_append", "OK", map[string]any{"path": deploys, "text": "Kim owns the ledger."}},
+		{"memory_append", "OK", map[string]any{"path": deploys, "text": "Kim owns the ledger."}},
+		{"memory_update", "OK", map[string]any{"path": deploys, "old": "Kim owns the ledger.", "text": "Noor owns the ledger."}},
+		{"memory_update", "CONFLICT", map[string]any{"path": deploys, "old": "Kim owns the ledger.", "text": "Ada owns the ledger."}},
+		{"memory_update", "PERSON", map[string]any{"path": "memory/notes.md", "from": 1, "lines": 1, "version": version, "text": "x"}},
+		{"memory_update", "DENIED", map[string]any{"path": "../outside.md", "old": "x", "text": "y"}},
+		{"memory_delete", "OK", map[string]any{"path": deploys, "old": "Noor owns the ledger."}},
+		{"memory_undo", "OK", map[string]any{}},
+		{"memory_undo", "REFUSED", map[string]any{"edit": "ed-0000000000000000"}},
+		{"context_status", "", nil},
 	} {
 		doc, res := r.call(c.tool, c.args)
 		if c.reason != "" && doc["reason"] != c.reason {
@@ -176,12 +175,12 @@ func TestWrongArgumentsAreErrors(t *testing.T) {
 		tool, argument string
 		args           map[string]any
 	}{
-		{tools.MemorySearch, "limit", map[string]any{"query": "x", "limit": 3}},
-		{tools.MemorySearch, "query", map[string]any{}},
-		{tools.MemorySearch, "query", map[string]any{"query": 7}},
-		{tools.MemoryGet, "private", map[string]any{"path": "MEMORY.md", "private": true}},
-		{tools.ContextStatus, "session", map[string]any{"session": "other"}},
-		{tools.MemoryAppend, "text", map[string]any{"text": "  "}},
+		{"memory_search", "limit", map[string]any{"query": "x", "limit": 3}},
+		{"memory_search", "query", map[string]any{}},
+		{"memory_search", "query", map[string]any{"query": 7}},
+		{"memory_get", "private", map[string]any{"path": "MEMORY.md", "private": true}},
+		{"context_status", "session", map[string]any{"session": "other"}},
+		{"memory_append", "text", map[string]any{"text": "  "}},
 	} {
 		doc, res := r.call(c.tool, c.args)
 		if !res.IsError || doc["reason"] != "SCHEMA_INVALID" || doc["argument"] != c.argument {
@@ -196,10 +195,10 @@ func TestWrongArgumentsAreErrors(t *testing.T) {
 // TestSharedSeesNoPrivateFiles asks by every door.
 func TestSharedSeesNoPrivateFiles(t *testing.T) {
 	r := connect(t, tools.Options{})
-	if doc, _ := r.call(tools.MemoryGet, map[string]any{"path": "MEMORY.md"}); doc["reason"] != "DENIED" {
+	if doc, _ := r.call("memory_get", map[string]any{"path": "MEMORY.md"}); doc["reason"] != "DENIED" {
 		t.Errorf("memory_get: %v", doc)
 	}
-	doc, _ := r.call(tools.MemorySearch, map[string]any{"query": "deploy window Tuesday"})
+	doc, _ := r.call("memory_search", map[string]any{"query": "deploy window Tuesday"})
 	if strings.Contains(fmt.Sprint(doc["results"]), "Tuesday") {
 		t.Errorf("memory_search: %v", doc)
 	}
@@ -215,7 +214,7 @@ func TestFewTools(t *testing.T) {
 	}
 	defer k.Close()
 	for _, all := range []bool{false, true} {
-		s, err := mcp.New(k, &mcp.Options{AllTools: all})
+		s, err := tools.NewServer(k, tools.ServerOptions{AllTools: all})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,12 +240,12 @@ func TestFewTools(t *testing.T) {
 // takes it back, and the server answers the next one.
 func TestCancellation(t *testing.T) {
 	r := connect(t, tools.Options{Private: true, SessionKey: "held"})
-	r.call(tools.MemoryAppend, map[string]any{"text": "So that the session is there."})
+	r.call("memory_append", map[string]any{"text": "So that the session is there."})
 	unlock := holdSession(t, filepath.Join(r.dir, ".memkernel", "sessions", "held"))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := r.client.CallTool(ctx, &sdk.CallToolParams{Name: tools.MemoryAppend, Arguments: map[string]any{"text": "It waits."}})
+		_, err := r.client.CallTool(ctx, &sdk.CallToolParams{Name: "memory_append", Arguments: map[string]any{"text": "It waits."}})
 		ended <- err
 	}()
 	cancel()
@@ -254,7 +253,7 @@ func TestCancellation(t *testing.T) {
 		t.Error("a call that was taken back was answered")
 	}
 	unlock()
-	if doc, _ := r.call(tools.MemoryGet, map[string]any{"path": "memory/notes.md"}); doc["reason"] != "OK" {
+	if doc, _ := r.call("memory_get", map[string]any{"path": "memory/notes.md"}); doc["reason"] != "OK" {
 		t.Errorf("%v", doc)
 	}
 }
@@ -268,7 +267,7 @@ func TestFramesOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	s, err := mcp.New(k, &mcp.Options{})
+	s, err := tools.NewServer(k, tools.ServerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package mcp_test
+package tools_test
 
 import (
 	"path/filepath"

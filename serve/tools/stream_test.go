@@ -1,4 +1,4 @@
-package mcp_test
+package tools_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/serve/mcp"
+	"github.com/memkernel/memkernel/serve/tools"
 )
 
 const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
@@ -24,7 +24,7 @@ const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocol
 // their errors.
 func answersTo(t *testing.T, k *kernel.Kernel, in io.Reader) []string {
 	t.Helper()
-	s, err := mcp.New(k, &mcp.Options{})
+	s, err := tools.NewServer(k, tools.ServerOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,16 +1,4 @@
-// Package mcp offers memory to any client of the Model Context Protocol, by the tools of package
-// tools.
-//
-//	client ── frames ──► sdk ──► Server ──► tools.Set ──► kernel
-//
-// A tool's answer is JSON as text. With [Options.AllTools] the same JSON is also structured
-// content, which follows the tool's output schema. By default it is not, because some hosts show
-// a model both forms. An answer always has a reason. A call with wrong arguments is a tool error
-// with the reason SCHEMA_INVALID, so that the model can correct the call. The session and whether
-// it is private are set when the server is made. A client can't choose them.
-//
-// The package plans nothing. A Server is safe for several clients at once. Sizes are bytes.
-package mcp
+package tools
 
 import (
 	"context"
@@ -24,13 +12,12 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/memkernel/memkernel/kernel"
-	"github.com/memkernel/memkernel/serve/tools"
 )
 
-// Options set which tools a server offers. Nil means the defaults.
-type Options struct {
+// ServerOptions say which tools a server offers, and for which session.
+type ServerOptions struct {
 	// Tools bind the tools to a session.
-	Tools tools.Options
+	Tools Options
 	// AllTools is for clients that edit no files. It also lists the tools and arguments that few
 	// conversations need, and adds structured answers.
 	AllTools bool
@@ -42,39 +29,43 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Server is memory for clients of the protocol.
+// Server is memory for clients of the Model Context Protocol. It is safe for several clients at
+// once. The session and whether it is private are set when the server is made. A client can't
+// choose them.
+//
+// A tool's answer is JSON as text. With [ServerOptions.AllTools] the same JSON is also structured
+// content, which follows the tool's output schema. By default it is not, because some hosts show
+// a model both forms. A call with wrong arguments is a tool error with the reason SCHEMA_INVALID,
+// so that the model can correct the call.
 type Server struct {
 	k    *kernel.Kernel
-	opts Options
+	opts ServerOptions
 	sdk  *sdk.Server
 }
 
-// New makes a server on a kernel. The server does not close the kernel.
-func New(k *kernel.Kernel, opts *Options) (*Server, error) {
-	s := &Server{k: k}
-	if opts != nil {
-		s.opts = *opts
-	}
-	o := &sdk.ServerOptions{Logger: s.opts.Logger, Capabilities: &sdk.ServerCapabilities{},
-		// Memory belongs to one user, so an intermediate cache must not hand it to others.
-		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }}
-	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "memkernel", Title: "memkernel memory", Version: s.opts.Version}, o)
+// NewServer makes a server on a kernel. The server does not close the kernel.
+func NewServer(k *kernel.Kernel, o ServerOptions) (*Server, error) {
+	s := &Server{k: k, opts: o}
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "memkernel", Title: "memkernel memory", Version: o.Version},
+		&sdk.ServerOptions{Logger: o.Logger, Capabilities: &sdk.ServerCapabilities{},
+			// Memory belongs to one user, so an intermediate cache must not hand it to others.
+			SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }})
 	set, err := s.set()
 	if err != nil {
 		return nil, err
 	}
 	rare := map[string]bool{}
-	for _, d := range set.Definitions(s.opts.AllTools) {
-		tool := &sdk.Tool{Name: d.Name, Title: titles[d.Name], Description: d.Description, InputSchema: d.Schema,
+	for sp := range set.specs() {
+		tool := &sdk.Tool{Name: sp.name, Title: sp.title, Description: sp.description, InputSchema: sp.schema(o.AllTools),
 			// A repeated append or edit is carried out once. Each undo takes back one more edit.
-			Annotations: &sdk.ToolAnnotations{Title: titles[d.Name], ReadOnlyHint: d.ReadOnly, DestructiveHint: &d.Destructive, IdempotentHint: d.Name != tools.MemoryUndo, OpenWorldHint: new(bool)}}
-		if s.opts.AllTools {
-			tool.OutputSchema = tools.Output(d.Name)
+			Annotations: &sdk.ToolAnnotations{Title: sp.title, ReadOnlyHint: !sp.write, DestructiveHint: &sp.edit, IdempotentHint: sp.name != memoryUndo, OpenWorldHint: new(bool)}}
+		if o.AllTools {
+			tool.OutputSchema = sp.output()
 		}
 		s.sdk.AddTool(tool, s.call)
-		rare[d.Name] = d.Rare || d.Name == tools.MemoryGet // memory_search reads paths and ids, too
+		rare[sp.name] = sp.rare || sp.name == memoryGet // memory_search reads paths and ids, too
 	}
-	if !s.opts.AllTools {
+	if !o.AllTools {
 		s.sdk.AddReceivingMiddleware(unlist(rare))
 	}
 	return s, nil
@@ -118,26 +109,14 @@ func (s *Server) Run(ctx context.Context, t sdk.Transport) error {
 }
 
 // set binds the tools to the session of this moment.
-func (s *Server) set() (*tools.Set, error) {
+func (s *Server) set() (*Set, error) {
 	o := s.opts.Tools
 	if s.opts.Session != nil {
 		if key := s.opts.Session(); key != "" {
 			o.SessionKey = key
 		}
 	}
-	return tools.New(s.k, o)
-}
-
-// titles are the tools' names for people.
-var titles = map[string]string{
-	tools.MemorySearch:  "Search memory",
-	tools.MemoryGet:     "Read memory, or what an id points to",
-	tools.MemoryAppend:  "Add to memory",
-	tools.MemoryUpdate:  "Change memory",
-	tools.MemoryDelete:  "Delete from memory",
-	tools.MemoryList:    "List memory",
-	tools.MemoryUndo:    "Undo a change of memory",
-	tools.ContextStatus: "Context status",
+	return New(s.k, o)
 }
 
 // call answers one call of a tool.
@@ -147,7 +126,7 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 		return nil, err
 	}
 	answer, err := set.Call(ctx, req.Params.Name, req.Params.Arguments)
-	var wrong *tools.ArgumentError
+	var wrong *ArgumentError
 	switch {
 	case errors.As(err, &wrong):
 		text, _ := json.Marshal(struct { // strings always can

@@ -1,5 +1,0 @@
-package mcp_test
-
-import "github.com/memkernel/memkernel/internal/suite"
-
-func init() { suite.Quick(0) }
