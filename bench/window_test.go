@@ -102,13 +102,13 @@ func BenchmarkWindow(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			var list ui.Sessions
+			var list struct{ Sessions []struct{ ID string } }
 			if err := json.NewDecoder(res.Body).Decode(&list); err != nil || len(list.Sessions) != 1 {
 				b.Fatal(err, list)
 			}
 			res.Body.Close()
 			id := list.Sessions[0].ID
-			var doc ui.Timeline
+			var doc struct{ Calls int }
 			if err := json.Unmarshal(get("/api/timeline?session="+id), &doc); err != nil || doc.Calls != calls {
 				b.Fatal(err, doc.Calls)
 			}

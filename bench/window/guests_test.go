@@ -34,7 +34,7 @@ func TestRecordedSessions(t *testing.T) {
 	if len(found) == 0 {
 		t.Skip("there are no recorded sessions beside the repository")
 	}
-	s := window(t, workspace(t), ui.Options{Plan: ui.Plan{Resolver: "memory_get"}, Doctor: healthy}, found...)
+	s := window(t, workspace(t), ui.Options{Resolver: "memory_get", Doctor: healthy}, found...)
 	b.size(1280, false)
 	base := b.enter(s)
 	like := ""
@@ -126,7 +126,7 @@ func TestHostile(t *testing.T) {
 	if err := os.WriteFile(ill, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := window(t, workspace(t), ui.Options{Plan: ui.Plan{Resolver: "memory_get"}}, ill)
+	s := window(t, workspace(t), ui.Options{Resolver: "memory_get"}, ill)
 	b.size(1280, false)
 	base := b.enter(s)
 	id, _ := b.sample("<img src=x onerror=alert(4)>")
@@ -157,7 +157,7 @@ func TestManyMessages(t *testing.T) {
 	s := window(t, workspace(t), ui.Options{}, path)
 	b.size(1280, false)
 	base := b.enter(s)
-	var list ui.Sessions
+	var list sessionList
 	b.ask("/api/sessions", &list)
 	b.mu.Lock()
 	b.bytes, b.requests = 0, 0
@@ -254,7 +254,7 @@ func TestAccessible(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := open(t)
-	s := window(t, workspace(t), ui.Options{Plan: ui.Plan{Window: 128_000, Resolver: "memory_get"}, Doctor: healthy, Voice: api.VoicePerson}, filepath.Join(root, "testdata/session.jsonl"))
+	s := window(t, workspace(t), ui.Options{Window: 128_000, Resolver: "memory_get", Doctor: healthy, Voice: api.VoicePerson}, filepath.Join(root, "testdata/session.jsonl"))
 	b.size(1280, false)
 	base := b.enter(s)
 	id, call := b.sample("session")
@@ -276,7 +276,7 @@ func TestAccessible(t *testing.T) {
 // A plot and the list of blocks can be worked by keys alone.
 func TestKeys(t *testing.T) {
 	b := open(t)
-	s := window(t, workspace(t), ui.Options{Plan: ui.Plan{Window: 128_000, Resolver: "memory_get"}}, filepath.Join(root, "testdata/session.jsonl"))
+	s := window(t, workspace(t), ui.Options{Window: 128_000, Resolver: "memory_get"}, filepath.Join(root, "testdata/session.jsonl"))
 	b.size(1280, false)
 	base := b.enter(s)
 	id, _ := b.sample("session")

@@ -25,7 +25,7 @@ func TestPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(place)
-	s := window(t, place, ui.Options{Plan: ui.Plan{Window: 128_000, Resolver: "memory_get"}, Doctor: healthy, Voice: api.VoicePerson}, filepath.Join(root, "testdata/session.jsonl"))
+	s := window(t, place, ui.Options{Window: 128_000, Resolver: "memory_get", Doctor: healthy, Voice: api.VoicePerson}, filepath.Join(root, "testdata/session.jsonl"))
 	b.size(1280, false)
 	base := b.enter(s)
 	id, call := b.sample("session")

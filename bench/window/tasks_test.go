@@ -39,7 +39,7 @@ func (b *browser) text(selector string) string {
 // and the answer, and a result whole that memkernel would have shortened.
 func TestReadsWhatWasSaid(t *testing.T) {
 	b := open(t)
-	s := window(t, workspace(t), ui.Options{Plan: ui.Plan{Window: 128_000, Resolver: "memory_get"}}, filepath.Join(root, "testdata/session.jsonl"), filepath.Join(root, "testdata/workspace"))
+	s := window(t, workspace(t), ui.Options{Window: 128_000, Resolver: "memory_get"}, filepath.Join(root, "testdata/session.jsonl"), filepath.Join(root, "testdata/workspace"))
 	b.size(1280, false)
 	base := b.enter(s)
 	b.see(`document.querySelector(".asked a b")?.textContent.startsWith("Two sailings were oversold")`)

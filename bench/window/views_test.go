@@ -29,11 +29,16 @@ func views(id string, call int) []view {
 	}
 }
 
+// sessionList is a part of the document of /api/sessions.
+type sessionList struct {
+	Sessions []struct{ ID, Name string }
+}
+
 // sample finds the session of a transcript, and a call of it in the last quarter, once it is
 // planned.
 func (b *browser) sample(name string) (id string, call int) {
 	b.t.Helper()
-	var list ui.Sessions
+	var list sessionList
 	b.ask("/api/sessions", &list)
 	for _, s := range list.Sessions {
 		if s.Name == name {
@@ -43,7 +48,13 @@ func (b *browser) sample(name string) (id string, call int) {
 	if id == "" {
 		b.t.Fatalf("no session %s among %d", name, len(list.Sessions))
 	}
-	var doc ui.Session
+	var doc struct {
+		Head struct {
+			Done    bool
+			Planned int
+			Error   string
+		}
+	}
 	for range 600 {
 		b.ask("/api/session?session="+id, &doc)
 		if doc.Head.Done {
@@ -60,7 +71,7 @@ func (b *browser) sample(name string) (id string, call int) {
 // Every view stands at three widths, light and dark, without a complaint of the browser's.
 func TestViews(t *testing.T) {
 	b := open(t)
-	s := window(t, workspace(t), ui.Options{Plan: ui.Plan{Window: 128_000, Resolver: "memory_get"}, Doctor: healthy}, filepath.Join(root, "testdata/session.jsonl"))
+	s := window(t, workspace(t), ui.Options{Window: 128_000, Resolver: "memory_get", Doctor: healthy}, filepath.Join(root, "testdata/session.jsonl"))
 	b.size(1280, false)
 	base := b.enter(s)
 	id, call := b.sample("session")

@@ -1,6 +1,8 @@
 package verbs
 
 import (
+	"maps"
+
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/replay"
@@ -12,7 +14,7 @@ import (
 // hands to its window, by name. A document with several forms has several types. make contract
 // makes doc/schema.json from this table.
 func Documents() map[string][]any {
-	return map[string][]any{
+	docs := map[string][]any{
 		"memkernel/audit/v1":             {document.Health{}},
 		"memkernel/check/v1":             {document.Check{}},
 		"memkernel/compact/v1":           {compactJSON{}},
@@ -48,16 +50,11 @@ func Documents() map[string][]any {
 		"memkernel/stats/v1":             {document.Stats{}},
 		"memkernel/status/v1":            {document.Status{}, statusJSON{}},
 		"memkernel/trace/v1":             {decisionsJSON{}},
-		"memkernel/ui_call/v1":           {ui.Call{}},
-		"memkernel/ui_find/v1":           {ui.Finds{}},
-		"memkernel/ui_page/v1":           {ui.Page{}},
-		"memkernel/ui_session/v1":        {ui.Session{}},
-		"memkernel/ui_sessions/v1":       {ui.Sessions{}},
-		"memkernel/ui_talk/v1":           {ui.Talk{}},
-		"memkernel/ui_timeline/v1":       {ui.Timeline{}},
 		"memkernel/undone/v1":            {document.Undone{}},
 		"memkernel/uninstall/v1":         {uninstallJSON{}},
 		"memkernel/version/v1":           {cli.Build()},
 		"memkernel/why/v1":               {document.Why{}},
 	}
+	maps.Copy(docs, ui.Documents())
+	return docs
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/serve/install"
+	"github.com/memkernel/memkernel/serve/proxy"
 	"github.com/memkernel/memkernel/serve/ui"
 )
 
@@ -144,13 +145,13 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, u *uiFlags
 				return u.transcripts
 			}
 			return ofAgents(workspace, func(h install.Host) []string { return h.Transcripts })
-		}, Plan: ui.Plan{Window: int(u.window), Economy: a.Config.Economy, Resolver: u.resolver}, Audit: a.AuditOptions(nil), Masker: masker,
+		}, Window: int(u.window), Economy: a.Config.Economy, Resolver: u.resolver, Audit: a.AuditOptions(nil), Masker: masker,
 		Doctor:    func(ctx context.Context) (*health.Report, error) { return a.Examine(ctx, &health.DoctorOptions{}, nil) },
 		Elsewhere: func() []string { return ofAgents(workspace, func(h install.Host) []string { return h.Homes }) },
 		Hint:      a.Commands})
 	if err != nil {
-		if errors.Is(err, ui.ErrNotLocal) {
-			return nil, cli.UsageWith(err.Error(), "on another machine, open a tunnel to it")
+		if errors.Is(err, proxy.ErrRemote) {
+			return nil, cli.UsageWith("listen on "+u.addr+": the window is for this machine alone, such as 127.0.0.1:0", "on another machine, open a tunnel to it")
 		}
 		return nil, cli.Hint(err, "port 0 takes a free one")
 	}

@@ -156,7 +156,7 @@ func (x *Proxy) settle(r *http.Request, e *exchange, to *lead) *http.Request {
 	x.decide(r, e)
 	e.took = x.opt.Now().Sub(e.began)
 	if r.Context().Err() != nil {
-		e.watched.fail(FailGone)
+		e.watched.fail(failGone)
 		x.log.Info("the client went away")
 		return nil
 	}

@@ -195,7 +195,7 @@ func (x *Proxy) failed(w http.ResponseWriter, r *http.Request, err error) {
 func (x *Proxy) unanswered(r *http.Request, err error) {
 	why := kind(err)
 	if r.Context().Err() != nil {
-		why = FailGone
+		why = failGone
 		x.log.Info("the client went away")
 	} else {
 		x.log.Warn("the upstream did not answer", "error_kind", why)

@@ -33,7 +33,7 @@ type Status struct {
 	// messages.
 	Extended int `json:"extended"`
 	// Passed counts the requests that went out unchanged, by reason.
-	Passed []StatusPassed `json:"passed"`
+	Passed []statusPassed `json:"passed"`
 	// Refused counts the requests that were not sent on.
 	Refused int `json:"refused"`
 	// Unfit describes the newest request whose system prompt and tools alone don't fit the
@@ -50,8 +50,8 @@ type StatusUpstream struct {
 	URL string `json:"url"`
 }
 
-// StatusPassed counts requests that passed for a reason.
-type StatusPassed struct {
+// statusPassed counts requests that passed for a reason.
+type statusPassed struct {
 	// Reason is one of the reasons in doc/proxy.md. The reason path is a request that is not a
 	// call of a model.
 	Reason string `json:"reason"`
@@ -108,9 +108,9 @@ func (a *account) status() *Status {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.so
-	s.Passed = []StatusPassed{}
+	s.Passed = []statusPassed{}
 	for _, reason := range slices.Sorted(maps.Keys(a.passed)) {
-		s.Passed = append(s.Passed, StatusPassed{reason, a.passed[reason]})
+		s.Passed = append(s.Passed, statusPassed{reason, a.passed[reason]})
 	}
 	return &s
 }

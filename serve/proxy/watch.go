@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -30,7 +32,8 @@ type Call struct {
 	// Count reports whether the request only counts tokens. Stream reports whether it requests a
 	// streamed answer.
 	Count, Stream bool
-	// Outcome names the body that was sent: planned, extended or passed. Reason is the reason why it was not a plan.
+	// Outcome names the body that was sent: planned, extended or passed, or none if nothing was
+	// sent. Reason is the reason why it was not a plan.
 	Outcome, Reason string
 	// Host is the host of the upstream, with the port if the address has one.
 	Host string
@@ -45,6 +48,37 @@ type Call struct {
 	FirstByte, Took time.Duration
 	// Usage is the bill, nil if there was no bill.
 	Usage *memkernel.Usage
+}
+
+// Operation returns the name of the call's operation in OpenTelemetry's conventions.
+func (c *Call) Operation() string {
+	if c.Count {
+		return "count_tokens"
+	}
+	return "chat"
+}
+
+// Provider returns the conventions' name of the provider whose API the call speaks, whoever
+// answers.
+func (c *Call) Provider() string {
+	if c.API == transcript.FormatAnthropic {
+		return "anthropic"
+	}
+	return "openai"
+}
+
+// Failed returns where the call failed and the code of the failure. Both are "" if the call did
+// not fail.
+func (c *Call) Failed() (where, code string) {
+	switch {
+	case c.Failure == failGone:
+		return "client", c.Failure
+	case c.Failure != "":
+		return "upstream", strings.ReplaceAll(c.Failure, " ", "_")
+	case c.Status >= http.StatusBadRequest:
+		return "upstream", strconv.Itoa(c.Status)
+	}
+	return "", ""
 }
 
 // watched is the state of an exchange for Options.Watch.
@@ -86,7 +120,7 @@ func (x *Proxy) release(e *exchange) {
 	if w == nil || w.left.Add(-1) > 0 {
 		return
 	}
-	c := &Call{API: e.format, Count: e.count, Host: e.url.Host, Status: w.status, Failure: w.failure, Began: w.began,
+	c := &Call{API: e.format, Count: e.count, Outcome: "none", Host: e.url.Host, Status: w.status, Failure: w.failure, Began: w.began,
 		FirstByte: time.Duration(w.first.Load()), Took: w.took, Usage: w.usage}
 	if e.out != nil {
 		c.Outcome, c.Reason = e.out.name(), e.out.reason
@@ -107,7 +141,7 @@ func (w *watched) fail(why string) {
 // The reasons why an answer did not end properly, for [Call.Failure], in addition to the
 // network's errors.
 const (
-	FailGone   = "client_gone"
+	failGone   = "client_gone"
 	failBroken = "broken_off"
 )
 

@@ -5,26 +5,16 @@ import (
 	"strings"
 )
 
-// kind is the kind of a metric, such as a counter.
-type kind string
-
-// The kinds.
-const (
-	Counter   kind = "counter"
-	Gauge     kind = "gauge"
-	Histogram kind = "histogram"
-)
-
-// Metric is something that is measured.
+// Metric is something that is measured. It is a gauge, or a histogram if it has Bounds, or else a
+// counter.
 type Metric struct {
 	// Name is OpenTelemetry's name. Unit is a unit of UCUM, or USD.
-	Name string
-	Kind kind
-	Unit string
+	Name, Unit string
 	// Labels are the names of the metric's attributes. Each attribute has few values.
 	Labels []string
 	// Help describes it.
-	Help string
+	Help  string
+	Gauge bool
 	// Bounds are the upper bounds of a histogram's buckets.
 	Bounds []float64
 }
@@ -35,10 +25,21 @@ var suffixes = map[string]string{"s": "_seconds", "By": "_bytes", "USD": "_usd"}
 // Prometheus returns the name by which Prometheus knows the metric.
 func (m *Metric) Prometheus() string {
 	name := underscores(m.Name) + suffixes[m.Unit]
-	if m.Kind == Counter {
+	if m.Kind() == "counter" {
 		name += "_total"
 	}
 	return name
+}
+
+// Kind returns Prometheus' word for the kind of the metric.
+func (m *Metric) Kind() string {
+	switch {
+	case m.Gauge:
+		return "gauge"
+	case m.Bounds != nil:
+		return "histogram"
+	}
+	return "counter"
 }
 
 // underscores returns a name of OpenTelemetry as Prometheus writes it.
@@ -70,15 +71,15 @@ func add(m *Metric) *Metric {
 }
 
 func counter(name, unit, help string, labels ...string) *Metric {
-	return add(&Metric{Name: name, Kind: Counter, Unit: unit, Labels: labels, Help: help})
+	return add(&Metric{Name: name, Unit: unit, Labels: labels, Help: help})
 }
 
 func gauge(name, unit, help string) *Metric {
-	return add(&Metric{Name: name, Kind: Gauge, Unit: unit, Help: help})
+	return add(&Metric{Name: name, Unit: unit, Help: help, Gauge: true})
 }
 
 func histogram(name, unit string, bounds []float64, help string, labels ...string) *Metric {
-	return add(&Metric{Name: name, Kind: Histogram, Unit: unit, Labels: labels, Help: help, Bounds: bounds})
+	return add(&Metric{Name: name, Unit: unit, Labels: labels, Help: help, Bounds: bounds})
 }
 
 // All metrics, in the order of the documentation.

@@ -97,7 +97,7 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 
 // write writes everything measured so far for a scrape. The target says which service it is.
 func (t *Telemetry) write(ctx context.Context, b *bytes.Buffer) {
-	head(b, "target_info", "What is measured", Gauge)
+	head(b, "target_info", "What is measured", "gauge")
 	line(b, "target_info", label("service.name", cmp.Or(os.Getenv("OTEL_SERVICE_NAME"), "memkernel"))+","+label("service.version", cmp.Or(t.o.Version, "unknown")), 1)
 	gauges := map[*Metric]float64{}
 	t.gauges(ctx, func(m *Metric, v float64) { gauges[m] = v })

@@ -612,7 +612,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 			labels[i] = strings.ReplaceAll(l, ".", "_")
 		}
 		slices.Sort(labels)
-		inSource[m.Prometheus()] = string(m.Kind) + " " + strings.Join(labels, " ")
+		inSource[m.Prometheus()] = m.Kind() + " " + strings.Join(labels, " ")
 	}
 	compare(t, "a scrape", seen, "the source", inSource)
 

@@ -70,15 +70,15 @@ func (t *tally) write(b *bytes.Buffer, list []*Metric, gauges map[*Metric]float6
 	for _, m := range list {
 		name := m.Prometheus()
 		if v, ok := gauges[m]; ok {
-			head(b, name, m.Help, m.Kind)
+			head(b, name, m.Help, m.Kind())
 			line(b, name, "", v)
 		}
 		of := t.of[m]
 		if len(of) > 0 {
-			head(b, name, m.Help, m.Kind)
+			head(b, name, m.Help, m.Kind())
 		}
 		for _, labels := range slices.Sorted(maps.Keys(of)) {
-			if m.Kind == Histogram {
+			if m.Bounds != nil {
 				of[labels].write(b, m, name, labels)
 			} else {
 				line(b, name, labels, of[labels].sum)
@@ -124,7 +124,7 @@ func label(name, value string) string {
 	return underscores(name) + `="` + inLabel.Replace(strings.ToValidUTF8(value, "\uFFFD")) + `"`
 }
 
-func head(b *bytes.Buffer, name, help string, kind kind) {
+func head(b *bytes.Buffer, name, help, kind string) {
 	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", name, inHelp.Replace(help), name, kind)
 }
 

@@ -9,9 +9,9 @@ import (
 
 // TestWrite: names, units, escapes, cumulative buckets, and an order that stays.
 func TestWrite(t *testing.T) {
-	c := &Metric{Name: "a.b", Kind: Counter, Unit: "By", Labels: []string{"the.code"}, Help: "back\\slash\nline"}
-	h := &Metric{Name: "h", Kind: Histogram, Unit: "s", Bounds: []float64{.1, 1}}
-	g := &Metric{Name: "g", Kind: Gauge, Help: "now"}
+	c := &Metric{Name: "a.b", Unit: "By", Labels: []string{"the.code"}, Help: "back\\slash\nline"}
+	h := &Metric{Name: "h", Unit: "s", Bounds: []float64{.1, 1}}
+	g := &Metric{Name: "g", Gauge: true, Help: "now"}
 	var sum tally
 	sum.measure(c, 2, []string{"b"})
 	sum.measure(c, 1.5, []string{"a\"\\\n\xff"})
@@ -33,7 +33,7 @@ h_seconds_count 4
 # TYPE g gauge
 g 0
 `
-	never := &Metric{Name: "never", Kind: Counter}
+	never := &Metric{Name: "never"}
 	for range 3 {
 		var b bytes.Buffer
 		if sum.write(&b, []*Metric{never, c, h, g}, map[*Metric]float64{g: 0}); b.String() != want {

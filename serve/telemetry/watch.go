@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -14,7 +12,6 @@ import (
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/meter"
 	"github.com/memkernel/memkernel/serve/proxy"
-	"github.com/memkernel/memkernel/transcript"
 )
 
 // Proxy returns a watcher for [proxy.Options.Watch]. It returns nil for a nil Telemetry.
@@ -39,14 +36,14 @@ func (p proxied) Begin(r *http.Request) context.Context {
 // End counts a call.
 func (p proxied) End(ctx context.Context, c *proxy.Call) {
 	t := p.t
-	op, provider, model := OperationOf(c), ProviderOfAPI(c), t.model(c.Model)
-	where, code := FailureOf(c)
-	t.add(requests, 1, string(c.API), OutcomeOf(c), c.Reason)
+	op, provider, model := c.Operation(), c.Provider(), t.model(c.Model)
+	where, code := c.Failed()
+	t.add(requests, 1, string(c.API), c.Outcome, c.Reason)
 	if code != "" {
 		t.add(failures, 1, where, code)
 	}
 	if c.FirstByte > 0 && !c.Count {
-		t.record(firstByte, c.FirstByte.Seconds(), OutcomeOf(c))
+		t.record(firstByte, c.FirstByte.Seconds(), c.Outcome)
 	}
 	if !c.Count {
 		t.record(operation, c.Took.Seconds(), op, provider, model, code)
@@ -60,40 +57,6 @@ func (p proxied) End(ctx context.Context, c *proxy.Call) {
 	if t.export != nil {
 		t.export.EndProxied(ctx, c)
 	}
-}
-
-// OperationOf returns the conventions' name of a call's operation.
-func OperationOf(c *proxy.Call) string {
-	if c.Count {
-		return "count_tokens"
-	}
-	return "chat"
-}
-
-// OutcomeOf returns the outcome of a request. It returns "none" if nothing was sent.
-func OutcomeOf(c *proxy.Call) string { return cmp.Or(c.Outcome, "none") }
-
-// FailureOf returns where a call failed and the code of the failure. Both are "" if the call did
-// not fail.
-func FailureOf(c *proxy.Call) (where, code string) {
-	switch {
-	case c.Failure == proxy.FailGone:
-		return "client", c.Failure
-	case c.Failure != "":
-		return "upstream", strings.ReplaceAll(c.Failure, " ", "_")
-	case c.Status >= http.StatusBadRequest:
-		return "upstream", strconv.Itoa(c.Status)
-	}
-	return "", ""
-}
-
-// ProviderOfAPI returns the conventions' name of the provider whose API a call speaks, whoever
-// answers.
-func ProviderOfAPI(c *proxy.Call) string {
-	if c.API == transcript.FormatAnthropic {
-		return "anthropic"
-	}
-	return "openai"
 }
 
 // Metered counts a call that a proxy's meter has added ([meter.Meter.Each]).

@@ -88,8 +88,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err err
 	}
 }
 
-// Sessions is the list of all sessions that the window can show.
-type Sessions struct {
+// sessionsJSON is the list of all sessions that the window can show.
+type sessionsJSON struct {
 	Schema string `json:"schema"`
 	// Sessions are the sessions, the last changed one first.
 	Sessions []sessionRow   `json:"sessions"`
@@ -125,8 +125,8 @@ type sessionRow struct {
 	WithoutUSD *float64 `json:"without_usd"`
 }
 
-// Head is the present state of a session.
-type Head struct {
+// head is the present state of a session.
+type head struct {
 	Model string `json:"model"`
 	// Calls is the number of the session's calls.
 	Calls int `json:"calls"`
@@ -158,7 +158,7 @@ func (s *Server) sessions(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Sessions{Schema: "memkernel/ui_sessions/v1", Sessions: []sessionRow{}, Saved: document.OfSaved(usage, s.o.Location)}
+	out := &sessionsJSON{Schema: "memkernel/ui_sessions/v1", Sessions: []sessionRow{}, Saved: document.OfSaved(usage, s.o.Location)}
 	for i := range list {
 		if list[i].again {
 			continue
@@ -198,10 +198,10 @@ func (r *sessionRow) bill(st *billing.Report) {
 }
 
 // head returns the present state of a track.
-func (t *track) head() *Head {
+func (t *track) head() *head {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	h := &Head{Done: t.done}
+	h := &head{Done: t.done}
 	if t.err != nil {
 		h.Error = t.err.Error()
 	}
@@ -218,7 +218,7 @@ func (t *track) head() *Head {
 	return h
 }
 
-func (h *Head) count(w *row) {
+func (h *head) count(w *row) {
 	if w.cut != "" {
 		h.Cuts++
 	}
@@ -232,8 +232,8 @@ func (h *Head) count(w *row) {
 }
 
 // headOf returns the present state of a session in the state folder, from its bills.
-func headOf(f *found, rows []row, planned bool) *Head {
-	h := &Head{Done: true, Calls: len(rows), Planned: len(rows)}
+func headOf(f *found, rows []row, planned bool) *head {
+	h := &head{Done: true, Calls: len(rows), Planned: len(rows)}
 	for i := range rows {
 		if h.count(&rows[i]); !planned && rows[i].cost != nil {
 			h.HostUSD = sum(cmp.Or(h.HostUSD, new(float64)), rows[i].cost)
@@ -248,11 +248,11 @@ func headOf(f *found, rows []row, planned bool) *Head {
 	return h
 }
 
-// Session is one session.
-type Session struct {
+// sessionJSON is one session.
+type sessionJSON struct {
 	Schema string `json:"schema"`
 	sessionRow
-	Head *Head `json:"head"`
+	Head *head `json:"head"`
 }
 
 // asked returns the session that a request names. It also returns the session's track if memkernel
@@ -277,7 +277,7 @@ func (s *Server) oneSession(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Session{Schema: "memkernel/ui_session/v1", sessionRow: s.rowOf(&f)}
+	out := &sessionJSON{Schema: "memkernel/ui_session/v1", sessionRow: s.rowOf(&f)}
 	if usage, err := s.usage(r.Context()); err == nil { // the report has no bills
 		out.bill(usage.Session(f.hostID()))
 	}
@@ -340,7 +340,7 @@ func (s *Server) timelineOf(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out *Timeline
+	var out *timelineJSON
 	if t != nil {
 		t.mu.Lock()
 		out = timeline(t.rows[:t.total], len(t.rows), from, to, points)
@@ -383,7 +383,7 @@ func (s *Server) callOf(r *http.Request) (any, error) {
 }
 
 // call describes call n.
-func (t *track) call(ctx context.Context, o *Options, n int) (*Call, error) {
+func (t *track) call(ctx context.Context, o *Options, n int) (*callJSON, error) {
 	t.cursor.mu.Lock()
 	defer t.cursor.mu.Unlock()
 	plan, err := t.show(ctx, n)
@@ -412,8 +412,8 @@ func messageText(m *memkernel.Message, of func(*memkernel.Part) string) string {
 	return strings.Join(all, "\n")
 }
 
-// Page is a part of a session with its representations.
-type Page struct {
+// pageJSON is a part of a session with its representations.
+type pageJSON struct {
 	Schema  string `json:"schema"`
 	Session string `json:"session"`
 	Page    string `json:"page"`
@@ -451,7 +451,7 @@ func (s *Server) pageOf(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Page{Schema: "memkernel/ui_page/v1", Session: f.id, Page: id, Reason: c.Reason, Levels: []pageLevel{}}
+	out := &pageJSON{Schema: "memkernel/ui_page/v1", Session: f.id, Page: id, Reason: c.Reason, Levels: []pageLevel{}}
 	add := func(l pagevm.Level, text string) {
 		out.Levels = append(out.Levels, pageLevel{Level: l, Bytes: len(text), Text: s.o.begin(text, levelText)})
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Call is a call of a session. It has the call's prompt block by block, with the reasons for the
+// callJSON is a call of a session. It has the call's prompt block by block, with the reasons for the
 // prompt.
-type Call struct {
+type callJSON struct {
 	Schema  string `json:"schema"`
 	Session string `json:"session"`
 	// Call counts from 1.
@@ -78,8 +78,8 @@ func clip(s string, most int) string {
 
 // callDocument describes a call as it was planned. The parameter lives has the levels of all
 // pages over the session.
-func callDocument(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) *Call {
-	return &Call{Schema: "memkernel/ui_call/v1", Call: n + 1, Model: plan.Model, Generation: plan.Generation, Budgets: plan.Budgets,
+func callDocument(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) *callJSON {
+	return &callJSON{Schema: "memkernel/ui_call/v1", Call: n + 1, Model: plan.Model, Generation: plan.Generation, Budgets: plan.Budgets,
 		Regions: plan.Regions, Layout: &plan.Layout, Faults: plan.Faults, Blocks: blocks(o, plan, n, lives)}
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// Finds are the sessions in which some words were said.
-type Finds struct {
+// findJSON are the sessions in which some words were said.
+type findJSON struct {
 	Schema string `json:"schema"`
 	Query  string `json:"query"`
 	// Found are the listed sessions with a message that holds all words, the newest first.
@@ -64,7 +64,7 @@ func (s *Server) find(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Finds{Schema: "memkernel/ui_find/v1", Query: q, Found: []find{}, Near: []find{}, Elsewhere: []find{}}
+	out := &findJSON{Schema: "memkernel/ui_find/v1", Query: q, Found: []find{}, Near: []find{}, Elsewhere: []find{}}
 	for i := range list {
 		if f := &list[i]; !f.again {
 			out.Found = append(out.Found, s.findIn(r.Context(), f, words)...)

@@ -31,23 +31,23 @@ func TestFind(t *testing.T) {
 	sayIn(t, theirs, "/quay", "And the tide?", "High water is at noon, said “Ödön”.")
 	o := openWindow(t, Options{Transcripts: files(sample, mine), Elsewhere: files(homes, here)})
 	o.enter(t)
-	d := get[Finds](t, o, "/api/find?q=CRANE+broken")
+	d := get[findJSON](t, o, "/api/find?q=CRANE+broken")
 	if len(d.Found) != 1 || len(d.Elsewhere) != 0 || d.Found[0].Item != 2 || d.Found[0].Kind != "answer" || !strings.HasPrefix(d.Found[0].Text, "The crane") || strings.Contains(d.Found[0].Text, token) {
 		t.Errorf("%+v", d)
 	}
-	if talk := get[Talk](t, o, fmt.Sprintf("/api/talk?limit=1&from=%d&session=%s", d.Found[0].Item, d.Found[0].Session)); !strings.Contains(talk.Items[0].Text, "crane") {
+	if talk := get[talkJSON](t, o, fmt.Sprintf("/api/talk?limit=1&from=%d&session=%s", d.Found[0].Item, d.Found[0].Session)); !strings.Contains(talk.Items[0].Text, "crane") {
 		t.Errorf("the place is %+v", talk.Items)
 	}
-	if d := get[Finds](t, o, "/api/find?q=waitlist+offers"); len(d.Found) != 1 || d.Found[0].Prompt == "" {
+	if d := get[findJSON](t, o, "/api/find?q=waitlist+offers"); len(d.Found) != 1 || d.Found[0].Prompt == "" {
 		t.Errorf("the sample: %+v", d)
 	}
 	for _, q := range []string{"tide", "%C3%B6d%C3%B6n+noon"} {
-		d = get[Finds](t, o, "/api/find?q="+q)
+		d = get[findJSON](t, o, "/api/find?q="+q)
 		if len(d.Found) != 0 || len(d.Elsewhere) != 1 || d.Elsewhere[0].Folder != "/quay" || d.Elsewhere[0].Prompt != "And the tide?" || d.Elsewhere[0].Session != "" {
 			t.Errorf("%s: %+v", q, d)
 		}
 	}
-	if d := get[Finds](t, o, "/api/find?q=zeppelin"); len(d.Found)+len(d.Elsewhere) != 0 {
+	if d := get[findJSON](t, o, "/api/find?q=zeppelin"); len(d.Found)+len(d.Elsewhere) != 0 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -35,9 +35,9 @@ func get[T any](t *testing.T, o *opened, path string) (out T) {
 // planned waits until the only session is planned, and gives its id.
 func (o *opened) planned(t *testing.T) string {
 	t.Helper()
-	id := get[Sessions](t, o, "/api/sessions").Sessions[0].ID
+	id := get[sessionsJSON](t, o, "/api/sessions").Sessions[0].ID
 	for range 3000 {
-		doc := get[Session](t, o, "/api/session?session="+id)
+		doc := get[sessionJSON](t, o, "/api/session?session="+id)
 		h := doc.Head
 		if h.Error != "" {
 			t.Fatal(h.Error)
@@ -56,7 +56,7 @@ func files(paths ...string) func() []string { return func() []string { return pa
 
 // One window on the sample, for all that looks at it.
 func TestSample(t *testing.T) {
-	o := openWindow(t, Options{Transcripts: files(sample), Plan: Plan{Window: 128_000, Resolver: "memory_get"}})
+	o := openWindow(t, Options{Transcripts: files(sample), Window: 128_000, Resolver: "memory_get"})
 	o.enter(t)
 	id := o.planned(t)
 	t.Run("figures", func(t *testing.T) { testFiguresAreThoseOfReplay(t, o, id) })
@@ -75,7 +75,7 @@ func testFiguresAreThoseOfReplay(t *testing.T, o *opened, id string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := get[Timeline](t, o, "/api/timeline?points=500&session="+id)
+	calls := get[timelineJSON](t, o, "/api/timeline?points=500&session="+id)
 	if len(calls.First) != len(want.Calls) {
 		t.Fatalf("%d calls, replay has %d", len(calls.First), len(want.Calls))
 	}
@@ -99,12 +99,12 @@ func testFiguresAreThoseOfReplay(t *testing.T, o *opened, id string) {
 			t.Fatalf("call %d: %d read, %d written, %d uncached, cut %q; replay has %+v", i+1, read, write, plain, cuts[i+1], w)
 		}
 	}
-	head := get[Session](t, o, "/api/session?session="+id).Head
+	head := get[sessionJSON](t, o, "/api/session?session="+id).Head
 	if math.Abs(*head.SimulatedUSD-total) > 1e-9 || head.HostUSD == nil || head.Cuts != want.Totals.Cuts {
 		t.Errorf("%+v, replay has %+v", head, want.Totals)
 	}
 	for _, points := range []int{1, 7, 184, 500} {
-		tl := get[Timeline](t, o, fmt.Sprintf("/api/timeline?session=%s&points=%d", id, points))
+		tl := get[timelineJSON](t, o, fmt.Sprintf("/api/timeline?session=%s&points=%d", id, points))
 		sum, n := 0.0, 0
 		for i := range tl.First {
 			sum, n = sum+*tl.Cost[i], n+tl.Count[i]
@@ -113,7 +113,7 @@ func testFiguresAreThoseOfReplay(t *testing.T, o *opened, id string) {
 			t.Errorf("%d points: %d of %d calls, $%f of $%f", points, n, len(calls.First), sum, total)
 		}
 	}
-	part := get[Timeline](t, o, "/api/timeline?from=100&to=120&session="+id)
+	part := get[timelineJSON](t, o, "/api/timeline?from=100&to=120&session="+id)
 	if part.From != 100 || part.To != 120 || len(part.First) != 21 || math.Abs(*part.Running[0]-*calls.Running[99]) > 1e-9 {
 		t.Errorf("a stretch: %d to %d, %d points, %f", part.From, part.To, len(part.First), *part.Running[0])
 	}
@@ -122,13 +122,13 @@ func testFiguresAreThoseOfReplay(t *testing.T, o *opened, id string) {
 // A call that is opened is planned as it was, wherever it stands and in whatever order calls
 // are opened; its blocks add up to its regions.
 func testCallsOpenInAnyOrder(t *testing.T, o *opened, id string) {
-	rows := get[Timeline](t, o, "/api/timeline?points=500&session="+id)
+	rows := get[timelineJSON](t, o, "/api/timeline?points=500&session="+id)
 	cut := map[int]bool{}
 	for _, m := range rows.Marks {
 		cut[m.Call] = cut[m.Call] || m.Kind == "cut"
 	}
 	for _, n := range []int{120, 121, 36, 103, 1, 184} {
-		c := get[Call](t, o, fmt.Sprintf("/api/call?session=%s&call=%d", id, n))
+		c := get[callJSON](t, o, fmt.Sprintf("/api/call?session=%s&call=%d", id, n))
 		input := 0
 		for _, s := range rows.Cache {
 			input += s.Tokens[n-1]
@@ -163,14 +163,14 @@ func testCallsOpenInAnyOrder(t *testing.T, o *opened, id string) {
 
 // A page that is shown shortened has the shown text among its levels, and the whole text first.
 func testPages(t *testing.T, o *opened, id string) {
-	c := get[Call](t, o, "/api/call?call=140&session="+id)
+	c := get[callJSON](t, o, "/api/call?call=140&session="+id)
 	shortened := 0
 	for _, b := range c.Blocks {
 		if b.Type != "evidence" || b.Level == pagevm.Full || shortened == 5 {
 			continue
 		}
 		shortened++
-		p := get[Page](t, o, fmt.Sprintf("/api/page?session=%s&page=%s", id, b.Page))
+		p := get[pageJSON](t, o, fmt.Sprintf("/api/page?session=%s&page=%s", id, b.Page))
 		shown := ""
 		for _, l := range p.Levels {
 			if l.Level == b.Level {
@@ -245,11 +245,11 @@ func TestSessionGoesOn(t *testing.T) {
 	o := openWindow(t, Options{Transcripts: files(path)})
 	o.enter(t)
 	id := o.planned(t)
-	before := get[Timeline](t, o, "/api/timeline?points=500&session="+id)
+	before := get[timelineJSON](t, o, "/api/timeline?points=500&session="+id)
 	write(90)
-	wait := func(what string, ok func(*Timeline) bool) *Timeline {
+	wait := func(what string, ok func(*timelineJSON) bool) *timelineJSON {
 		for range 1000 {
-			c := get[Timeline](t, o, "/api/timeline?points=500&session="+id)
+			c := get[timelineJSON](t, o, "/api/timeline?points=500&session="+id)
 			if ok(&c) {
 				return &c
 			}
@@ -258,7 +258,7 @@ func TestSessionGoesOn(t *testing.T) {
 		t.Fatal(what)
 		return nil
 	}
-	after := wait("the session does not go on", func(c *Timeline) bool { return c.Planned > before.Planned+5 })
+	after := wait("the session does not go on", func(c *timelineJSON) bool { return c.Planned > before.Planned+5 })
 	for i := range before.First {
 		for k := range before.Cache {
 			if before.Cache[k].Tokens[i] != after.Cache[k].Tokens[i] {
@@ -267,8 +267,8 @@ func TestSessionGoesOn(t *testing.T) {
 		}
 	}
 	write(30)
-	wait("the session is not begun anew", func(c *Timeline) bool { return c.Planned > 0 && c.Planned < before.Planned })
-	if s := get[Sessions](t, o, "/api/sessions"); !s.Sessions[0].Live {
+	wait("the session is not begun anew", func(c *timelineJSON) bool { return c.Planned > 0 && c.Planned < before.Planned })
+	if s := get[sessionsJSON](t, o, "/api/sessions"); !s.Sessions[0].Live {
 		t.Error("a session that changes is not live")
 	}
 }
@@ -336,8 +336,8 @@ func TestFiguresOfTheRecord(t *testing.T) {
 	}
 	o.enter(t)
 	id := o.planned(t)
-	doc, line := get[Session](t, o, "/api/session?session="+id), get[Timeline](t, o, "/api/timeline?session="+id)
-	saved := get[Sessions](t, o, "/api/sessions").Saved
+	doc, line := get[sessionJSON](t, o, "/api/session?session="+id), get[timelineJSON](t, o, "/api/timeline?session="+id)
+	saved := get[sessionsJSON](t, o, "/api/sessions").Saved
 	if cuts == 0 || doc.Head.SimulatedUSD != nil || doc.Head.HostUSD != nil || doc.Head.Cuts != cuts || doc.Head.Model == "" {
 		t.Errorf("%d cuts, the head has %+v", cuts, doc.Head)
 	}

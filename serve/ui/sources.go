@@ -273,7 +273,7 @@ func (s *shelf) track(f found) (*track, error) {
 	}
 	i := slices.IndexFunc(s.tracks, func(t *track) bool { return t.path == f.path })
 	if i < 0 {
-		t, err := newTrack(f.path, s.o.Plan, s.o.Prices)
+		t, err := newTrack(f.path, s.o)
 		if err != nil {
 			return nil, err
 		}

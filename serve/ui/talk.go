@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Talk is a part of what was said in a session, in its order.
-type Talk struct {
+// talkJSON is a part of what was said in a session, in its order.
+type talkJSON struct {
 	Schema  string `json:"schema"`
 	Session string `json:"session"`
 	// From is the number of the first item, counted from 1. Total counts all items.
@@ -194,7 +194,7 @@ func (s *Server) talkOf(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Talk{Schema: "memkernel/ui_talk/v1", Session: f.id, Total: len(t.pieces), Prompts: []prompt{}, Items: []said{}, Simulated: tr != nil}
+	out := &talkJSON{Schema: "memkernel/ui_talk/v1", Session: f.id, Total: len(t.pieces), Prompts: []prompt{}, Items: []said{}, Simulated: tr != nil}
 	given := map[int]*added{}
 	if f.key != "" {
 		given, out.Start, out.Hooked = t.given(hook.GivenTo(s.o.Kernel.StateDir(), f.key))

@@ -19,20 +19,20 @@ import (
 // The conversation of a transcript: prompts in order, calls in a line with their results, and a
 // result whole where it was asked for alone.
 func TestTalk(t *testing.T) {
-	o := openWindow(t, Options{Transcripts: files(sample), Plan: Plan{Window: 128_000, Resolver: "memory_get"}})
+	o := openWindow(t, Options{Transcripts: files(sample), Window: 128_000, Resolver: "memory_get"})
 	o.enter(t)
 	id := o.planned(t)
-	all, calls := get[Talk](t, o, "/api/talk?limit=60&session="+id), 0
+	all, calls := get[talkJSON](t, o, "/api/talk?limit=60&session="+id), 0
 	if len(all.Prompts) != 17 || !strings.HasPrefix(all.Prompts[0].Text, "Two sailings were oversold") || all.Items[0].Kind != "prompt" || !all.Simulated || all.Hooked {
 		t.Fatalf("%d prompts, first %+v, simulated %v", len(all.Prompts), all.Items[0], all.Simulated)
 	}
-	third := get[Talk](t, o, fmt.Sprintf("/api/talk?from=%d&limit=400&session=%s", all.Prompts[2].Item, id))
+	third := get[talkJSON](t, o, fmt.Sprintf("/api/talk?from=%d&limit=400&session=%s", all.Prompts[2].Item, id))
 	if it := third.Items[0]; it.Prompt != 3 || !strings.HasPrefix(it.Text, "Let's build offers") || len(third.Prompts) != 0 {
 		t.Errorf("the third prompt: %+v", it)
 	}
 	kinds, shortened := map[string]bool{}, 0
 	for from := 1; from <= all.Total; from += 400 {
-		for _, it := range get[Talk](t, o, fmt.Sprintf("/api/talk?from=%d&limit=400&session=%s", from, id)).Items {
+		for _, it := range get[talkJSON](t, o, fmt.Sprintf("/api/talk?from=%d&limit=400&session=%s", from, id)).Items {
 			kinds[it.Kind] = true
 			if it.Kind == "call" {
 				calls++
@@ -42,7 +42,7 @@ func TestTalk(t *testing.T) {
 				}
 				if it.Level != "" && it.Level != "full" && it.Bytes > saidText && shortened < 3 {
 					shortened++
-					whole := get[Talk](t, o, fmt.Sprintf("/api/talk?from=%d&limit=1&session=%s", it.Item, id)).Items[0]
+					whole := get[talkJSON](t, o, fmt.Sprintf("/api/talk?from=%d&limit=1&session=%s", it.Item, id)).Items[0]
 					if len(whole.Result) != it.Bytes || len(it.Result) > saidText || !strings.HasPrefix(whole.Result, it.Result) || it.Page == "" || it.Since == 0 {
 						t.Errorf("item %d: %d of %d bytes, %s since %d", it.Item, len(whole.Result), it.Bytes, it.Page, it.Since)
 					}
@@ -53,7 +53,7 @@ func TestTalk(t *testing.T) {
 	if calls < 150 || !kinds["prompt"] || !kinds["answer"] || !kinds["thinking"] || shortened == 0 {
 		t.Errorf("%d calls, kinds %v, %d shortened", calls, kinds, shortened)
 	}
-	row := get[Sessions](t, o, "/api/sessions").Sessions[0]
+	row := get[sessionsJSON](t, o, "/api/sessions").Sessions[0]
 	if row.Host != "claude-code" || row.Prompts != 17 || !strings.HasPrefix(row.Prompt, "Two sailings") || row.Planned || row.BilledUSD != nil {
 		t.Errorf("%+v", row)
 	}
@@ -87,8 +87,8 @@ func TestTalkOfKeptSession(t *testing.T) {
 		}
 	}
 	o.enter(t)
-	row := get[Sessions](t, o, "/api/sessions").Sessions[0]
-	talk := get[Talk](t, o, "/api/talk?session="+row.ID)
+	row := get[sessionsJSON](t, o, "/api/sessions").Sessions[0]
+	talk := get[talkJSON](t, o, "/api/talk?session="+row.ID)
 	var seen []string
 	var recalled []hook.Lines
 	for _, it := range talk.Items {
@@ -109,7 +109,7 @@ func TestTalkOfKeptSession(t *testing.T) {
 	if len(recalled) != 2 || recalled[0].Path != "MEMORY.md" || recalled[1] != (hook.Lines{Path: "memory/deploys.md", From: 1, To: 3}) {
 		t.Errorf("recalled %+v", recalled)
 	}
-	near := get[Finds](t, o, "/api/find?q=where+do+you+say+the+key+of+deploys+is+kept")
+	near := get[findJSON](t, o, "/api/find?q=where+do+you+say+the+key+of+deploys+is+kept")
 	if len(near.Found) != 0 || len(near.Near) != 1 || near.Near[0].Session != row.ID || !strings.Contains(near.Near[0].Text, "deploy key") {
 		t.Errorf("near: %+v", near)
 	}
@@ -136,11 +136,11 @@ func TestTalkOfHookedSession(t *testing.T) {
 	record := fmt.Sprintf(`{"format":1,"key":"claude:quay-8","given":[{"at":%q,"prompt":true,"bytes":300,"lines":[{"path":"MEMORY.md","from":3,"to":3}]},{"at":%q,"prompt":true}]}`, at.Format(time.RFC3339), at.Add(10*time.Minute).Format(time.RFC3339))
 	writeRecord(t, o.o.Kernel.StateDir(), "claude:quay-8", record)
 	o.enter(t)
-	list := get[Sessions](t, o, "/api/sessions").Sessions
+	list := get[sessionsJSON](t, o, "/api/sessions").Sessions
 	if len(list) != 1 {
 		t.Fatalf("the session is listed %d times", len(list))
 	}
-	talk := get[Talk](t, o, "/api/talk?session="+list[0].ID)
+	talk := get[talkJSON](t, o, "/api/talk?session="+list[0].ID)
 	first, second := talk.Items[0].Added, talk.Items[len(talk.Items)-1].Added
 	if !talk.Hooked || first == nil || first.Tokens != 100 || len(first.Lines) != 1 || first.Lines[0].From != 3 || second == nil || second.Tokens != 0 {
 		t.Errorf("%+v %+v %+v", talk, first, second)

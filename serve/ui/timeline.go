@@ -2,9 +2,9 @@ package ui
 
 import "time"
 
-// Timeline is a session or a range of its calls, in as few points as a screen can show. It has
+// timelineJSON is a session or a range of its calls, in as few points as a screen can show. It has
 // lists of equal length, with one value per point.
-type Timeline struct {
+type timelineJSON struct {
 	Schema  string `json:"schema"`
 	Session string `json:"session"`
 	// From and To are the first and the last call, counted from 1.
@@ -61,8 +61,8 @@ var cacheNames = [...]string{"read", "write", "uncached"}
 
 // timeline sums up the rows of the calls `from` to `to`, counted from 1, in at most the given
 // number of points.
-func timeline(rows []row, all, from, to, points int) *Timeline {
-	out := &Timeline{Schema: "memkernel/ui_timeline/v1", Calls: all, Planned: len(rows)}
+func timeline(rows []row, all, from, to, points int) *timelineJSON {
+	out := &timelineJSON{Schema: "memkernel/ui_timeline/v1", Calls: all, Planned: len(rows)}
 	if to <= 0 || to > len(rows) {
 		to = len(rows)
 	}
@@ -92,7 +92,7 @@ func timeline(rows []row, all, from, to, points int) *Timeline {
 }
 
 // series makes the lists.
-func (t *Timeline) series(size int) {
+func (t *timelineJSON) series(size int) {
 	make1 := func(names []string) (out []series) {
 		for _, n := range names {
 			out = append(out, series{n, make([]int, size)})
@@ -105,7 +105,7 @@ func (t *Timeline) series(size int) {
 }
 
 // point fills in the means of one point.
-func (t *Timeline) point(p int, part []row, first int) {
+func (t *timelineJSON) point(p int, part []row, first int) {
 	t.First[p], t.Count[p], t.Time[p] = first, len(part), part[0].time
 	n := 0
 	for i := range part {
@@ -129,7 +129,7 @@ func (t *Timeline) point(p int, part []row, first int) {
 }
 
 // mark lists the events. If there are too many, it lists evenly spaced ones.
-func (t *Timeline) mark(rows []row, from, to int) {
+func (t *timelineJSON) mark(rows []row, from, to int) {
 	all := []mark{}
 	for i := from - 1; i < to; i++ {
 		w := &rows[i]

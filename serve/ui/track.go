@@ -22,14 +22,6 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Plan has the settings by which recorded sessions are planned again.
-type Plan struct {
-	// Window is the window in tokens. 0 is the price book's window.
-	Window   int
-	Economy  cachelayout.Economy
-	Resolver string
-}
-
 // row is a call of a session: the content and the cost of its prompt, and its record.
 type row struct {
 	time    time.Time
@@ -64,8 +56,7 @@ type stage struct {
 // are the same as the plans of memkernel replay.
 type track struct {
 	path string
-	plan Plan
-	book *cachelayout.Book
+	o    *Options
 	dir  string // its folder
 
 	mu       sync.Mutex
@@ -99,12 +90,12 @@ const snapshots = 24
 const leastStride = 16
 
 // newTrack begins to plan a transcript. Callers must call Close.
-func newTrack(path string, plan Plan, book *cachelayout.Book) (*track, error) {
+func newTrack(path string, o *Options) (*track, error) {
 	dir, err := os.MkdirTemp("", "memkernel-ui-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder to plan %s in: %w", path, err)
 	}
-	t := &track{path: path, plan: plan, book: book, dir: dir, lives: map[string][]stage{}, changed: make(chan struct{}), ended: make(chan struct{})}
+	t := &track{path: path, o: o, dir: dir, lives: map[string][]stage{}, changed: make(chan struct{}), ended: make(chan struct{})}
 	ctx, stop := context.WithCancel(context.Background())
 	t.stop = stop
 	go func() {
@@ -168,7 +159,7 @@ func (t *track) bill() {
 	for _, c := range transcript.Calls(msgs) {
 		m := &msgs[c.Index]
 		if u := m.Usage; u != nil {
-			price, _ := t.book.Lookup(m.Model, c.Start)
+			price, _ := t.o.Prices.Lookup(m.Model, c.Start)
 			if usd := price.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, u.OutputTokens); usd != nil {
 				t.host = sum(cmp.Or(t.host, new(float64)), usd)
 			}
@@ -178,7 +169,7 @@ func (t *track) bill() {
 
 // options returns the options of every replay of the session.
 func (t *track) options() replay.Options {
-	return replay.Options{ContextWindow: t.plan.Window, Economy: t.plan.Economy, Resolver: t.plan.Resolver, FixedAuto: true, View: transcript.Full, Prices: t.book}
+	return replay.Options{ContextWindow: t.o.Window, Economy: t.o.Economy, Resolver: t.o.Resolver, FixedAuto: true, View: transcript.Full, Prices: t.o.Prices}
 }
 
 // tell wakes up the waiting callers. Callers must hold the lock.

@@ -28,6 +28,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/pagevm/mask"
+	"github.com/memkernel/memkernel/serve/proxy"
 )
 
 // Options are the sources and the settings of a window.
@@ -46,8 +47,11 @@ type Options struct {
 	Transcripts func() []string
 	// Elsewhere returns folders with sessions of other workspaces.
 	Elsewhere func() []string
-	// Plan has the settings by which sessions are planned.
-	Plan Plan
+	// Window, Economy and Resolver are the settings by which recorded sessions are planned again.
+	// Window is in tokens. 0 is the price book's window.
+	Window   int
+	Economy  cachelayout.Economy
+	Resolver string
 	// Audit has the thresholds of an audit.
 	Audit api.AuditOptions
 	// Doctor runs a doctor. It may be nil.
@@ -94,12 +98,8 @@ type Server struct {
 
 // Listen opens a window at an address of this machine, such as 127.0.0.1:0.
 func Listen(addr string, o Options) (*Server, error) {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", addr, err)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("listen on %s: %w", addr, ErrNotLocal)
+	if err := proxy.CheckListen(addr, false); err != nil {
+		return nil, err
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -112,9 +112,6 @@ func Listen(addr string, o Options) (*Server, error) {
 		BaseContext: func(net.Listener) context.Context { return s.ctx }}
 	return s, nil
 }
-
-// ErrNotLocal is returned for an address that other machines can reach.
-var ErrNotLocal = errors.New("the window is for this machine alone, such as 127.0.0.1:0")
 
 // Link returns the address that lets in one browser, once.
 func (s *Server) Link() string {

@@ -16,7 +16,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve"
 	"github.com/memkernel/memkernel/serve/proxy"
-	"github.com/memkernel/memkernel/serve/telemetry"
 )
 
 // BeginProxied begins the span of a proxied call, in the client's own trace if it has one.
@@ -32,10 +31,10 @@ func (x *exporter) EndProxied(ctx context.Context, c *proxy.Call) {
 	if !s.IsRecording() {
 		return
 	}
-	op := telemetry.OperationOf(c)
+	op := c.Operation()
 	s.SetName(strings.TrimSpace(op + " " + clip(c.Model)))
-	attrs := []attribute.KeyValue{attribute.String("gen_ai.operation.name", op), attribute.String("gen_ai.provider.name", telemetry.ProviderOfAPI(c)),
-		attribute.Bool("gen_ai.request.stream", c.Stream), attribute.String("memkernel.outcome", telemetry.OutcomeOf(c))}
+	attrs := []attribute.KeyValue{attribute.String("gen_ai.operation.name", op), attribute.String("gen_ai.provider.name", c.Provider()),
+		attribute.Bool("gen_ai.request.stream", c.Stream), attribute.String("memkernel.outcome", c.Outcome)}
 	if c.Model != "" {
 		attrs = append(attrs, modelAttribute(c.Model))
 	}
@@ -57,7 +56,7 @@ func (x *exporter) EndProxied(ctx context.Context, c *proxy.Call) {
 		attrs = append(attrs, usageAttributes(c.Usage)...)
 	}
 	s.SetAttributes(attrs...)
-	if _, code := telemetry.FailureOf(c); code != "" {
+	if _, code := c.Failed(); code != "" {
 		fail(s, code)
 	}
 	s.End(trace.WithTimestamp(c.Began.Add(c.Took)))

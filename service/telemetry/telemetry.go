@@ -118,14 +118,14 @@ func (x *exporter) instruments(version string, read func(context.Context, func(*
 	var watched []metric.Observable
 	for _, one := range telemetry.Metrics() {
 		var err error
-		switch one.Kind {
-		case telemetry.Counter:
-			x.counters[one], err = m.Float64Counter(one.Name, metric.WithUnit(one.Unit), metric.WithDescription(one.Help))
-		case telemetry.Histogram:
+		switch {
+		case one.Bounds != nil:
 			x.times[one], err = m.Float64Histogram(one.Name, metric.WithUnit(one.Unit), metric.WithDescription(one.Help), metric.WithExplicitBucketBoundaries(one.Bounds...))
-		case telemetry.Gauge:
+		case one.Gauge:
 			gauges[one], err = m.Float64ObservableGauge(one.Name, metric.WithUnit(one.Unit), metric.WithDescription(one.Help))
 			watched = append(watched, gauges[one])
+		default:
+			x.counters[one], err = m.Float64Counter(one.Name, metric.WithUnit(one.Unit), metric.WithDescription(one.Help))
 		}
 		if err != nil {
 			return fmt.Errorf("measure %s: %w", one.Name, err)
@@ -150,7 +150,7 @@ func (x *exporter) Measured(m *telemetry.Metric, v float64, values []string) {
 		}
 	}
 	ctx, labels := context.Background(), metric.WithAttributes(set...)
-	if m.Kind == telemetry.Histogram {
+	if m.Bounds != nil {
 		x.times[m].Record(ctx, v, labels)
 	} else {
 		x.counters[m].Add(ctx, v, labels)
