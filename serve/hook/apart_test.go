@@ -31,7 +31,7 @@ func (s *terminal) event(name string, members ...string) string {
 		e[members[i]] = members[i+1]
 	}
 	s.later += time.Second
-	out := s.hook(Claude, e)
+	out := s.hook(claude, e)
 	if !strings.HasPrefix(out, "{") {
 		return out
 	}
@@ -111,7 +111,7 @@ func TestPlannedByAnotherDoor(t *testing.T) {
 	p := newProject(t, map[string]string{"MEMORY.md": "# Memory\n\nThe deploy window is Tuesday at nine.\n"})
 	s := p.terminal("both")
 	p.later = time.Since(now) // the state's files have the system's times
-	key := Claude.Key("both")
+	key := claude.Key("both")
 	if got := s.turn("when is the deploy window?", "On Tuesday."); !strings.Contains(got, "Tuesday at nine") || p.turns(key) != 1 {
 		t.Errorf("a hook alone gives %q, %d turns", got, p.turns(key))
 	}

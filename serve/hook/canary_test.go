@@ -47,14 +47,14 @@ func TestHooksWriteNoSecret(t *testing.T) {
 	if err := os.WriteFile(path, []byte(lines.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.hook(Claude, map[string]any{"hook_event_name": "SessionStart", "source": "startup", "transcript_path": path})
+	p.hook(claude, map[string]any{"hook_event_name": "SessionStart", "source": "startup", "transcript_path": path})
 	for i := 0; i < len(texts); i += 100 {
-		p.hook(Claude, map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": texts[i].Text, "transcript_path": path})
+		p.hook(claude, map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": texts[i].Text, "transcript_path": path})
 	}
 	for _, event := range []string{"Stop", "PreCompact", "SessionEnd"} {
-		p.hook(Claude, map[string]any{"hook_event_name": event, "trigger": "auto", "reason": "exit", "transcript_path": path})
+		p.hook(claude, map[string]any{"hook_event_name": event, "trigger": "auto", "reason": "exit", "transcript_path": path})
 	}
-	if p.turns(Claude.Key("s1")) == 0 {
+	if p.turns(claude.Key("s1")) == 0 {
 		t.Error("no turn was observed")
 	}
 	for _, c := range texts {

@@ -34,7 +34,7 @@ func TestCountCompactions(t *testing.T) {
 			e[more[i]] = more[i+1]
 		}
 		p.later += sameCompaction
-		return p.hook(Claude, e)
+		return p.hook(claude, e)
 	}
 	for k := 1; k <= 6; k++ {
 		turn(k)

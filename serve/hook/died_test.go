@@ -20,7 +20,7 @@ func TestResumeAfterDeath(t *testing.T) {
 	resumed := func(text string) string {
 		p.put("t.jsonl", text)
 		p.later += 2 * goneOn
-		return contextOf(t, p.hook(Claude, map[string]any{"hook_event_name": "SessionStart", "source": "resume", "transcript_path": path}))
+		return contextOf(t, p.hook(claude, map[string]any{"hook_event_name": "SessionStart", "source": "resume", "transcript_path": path}))
 	}
 	const lost = "begun, no known outcome: ./index.sh"
 	if got := resumed(begun); !strings.Contains(got, lost) || strings.Contains(got, "outcome: ./copy.sh") {
@@ -33,10 +33,10 @@ func TestResumeAfterDeath(t *testing.T) {
 	// Right after a turn a resume adds nothing but a call that was cut off since.
 	soon := func(text string) string {
 		p.put("t.jsonl", text)
-		return p.hook(Claude, map[string]any{"hook_event_name": "SessionStart", "source": "resume", "transcript_path": path})
+		return p.hook(claude, map[string]any{"hook_event_name": "SessionStart", "source": "resume", "transcript_path": path})
 	}
 	ended := begun + line("u4", `"u3"`, "user", `[{"type":"tool_result","tool_use_id":"a2","content":"done"}]`) + line("u5", `"u4"`, "assistant", `"Both are done."`)
-	p.hook(Claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
+	p.hook(claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
 	if got := soon(ended); got != "" {
 		t.Errorf("nothing was cut off: %s", got)
 	}

@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,30 +11,18 @@ import (
 	"github.com/memkernel/memkernel/internal/settings"
 )
 
-// document is a settings file with a host's hooks in it.
-type document struct {
-	*settings.JSON
-	of Settings
-}
-
-// parse reads a file. It refuses comments if the host doesn't support them, because the host would
-// refuse the file or lose the comments.
-func (s Settings) parse(data []byte) (*document, error) {
-	d, err := settings.ParseJSON(s.Path, data, s.Host.row().comments)
-	return &document{d, s}, err
-}
-
-// entry is the place of one hook in the tree.
+// entry is the place of one hook in the groups of an event.
 type entry struct {
-	group *hujson.Object
-	list  *hujson.Array
-	at    int
+	groups *hujson.Array
+	group  int
+	list   *hujson.Array
+	at     int
 }
 
 // ours returns the entries of the host's hooks in the groups of one event. The last entry comes
 // first, so that each entry can be removed without moving another.
-func (d *document) ours(groups *hujson.Array) (out []entry, err error) {
-	for _, g := range slices.Backward(groups.Elements) {
+func (s Settings) ours(d *settings.JSON, groups *hujson.Array) (out []entry, err error) {
+	for i, g := range slices.Backward(groups.Elements) {
 		group, ok := g.Value.(*hujson.Object)
 		if !ok {
 			continue // not ours, and no matter of ours
@@ -44,42 +31,29 @@ func (d *document) ours(groups *hujson.Array) (out []entry, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if list == nil {
-			continue
-		}
-		for i := range slices.Backward(list.Elements) {
+		for k := 0; list != nil && k < len(list.Elements); k++ {
+			at := len(list.Elements) - 1 - k
 			var v struct {
 				Command string `json:"command"`
 			}
-			if settings.Decode(list.Elements[i], &v) == nil && strings.HasSuffix(v.Command, suffix(d.of.Host)) {
-				out = append(out, entry{group, list, i})
+			if settings.Decode(list.Elements[at], &v) == nil && strings.HasSuffix(v.Command, suffix(s.Host)) {
+				out = append(out, entry{groups, i, list, at})
 			}
 		}
 	}
 	return out, nil
 }
 
-// has reports whether the document has any hook of the host.
-func (d *document) has() bool {
-	hooks, err := d.Object(d.Top(), "hooks")
-	if hooks == nil || err != nil {
-		return false
+// remove removes an entry. It also removes the entry's group if the group is then empty.
+func (e entry) remove() {
+	if settings.Remove(e.list, e.at); len(e.list.Elements) == 0 {
+		settings.Remove(e.groups, e.group)
 	}
-	return slices.ContainsFunc(hooks.Members, func(m hujson.ObjectMember) bool {
-		groups, ok := m.Value.Value.(*hujson.Array)
-		if !ok {
-			return false
-		}
-		found, err := d.ours(groups)
-		return err == nil && len(found) > 0
-	})
 }
 
-// install has every event of the host run the command once.
-func (d *document) install() error {
-	if err := d.uninstall(d.of.Host.Events()); err != nil { // events that are no longer answered
-		return err
-	}
+// edit has each of the events run the command once, and removes the host's hooks of all other
+// events, with the lists that become empty.
+func (s Settings) edit(d *settings.JSON, events []string) error {
 	hooks, err := d.Object(d.Top(), "hooks")
 	if err != nil {
 		return err
@@ -88,122 +62,67 @@ func (d *document) install() error {
 		hooks = &hujson.Object{}
 		d.Add(d.Top(), "hooks", hujson.Value{Value: hooks}, 1)
 	}
-	for _, event := range d.of.Host.Events() {
-		if err := d.installEvent(hooks, event); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *document) installEvent(hooks *hujson.Object, event string) error {
-	groups, err := d.List(hooks, event)
-	if err != nil {
-		return err
-	}
-	if groups == nil {
-		groups = &hujson.Array{}
-		d.Add(hooks, event, hujson.Value{Value: groups}, 2)
-	}
-	found, err := d.ours(groups)
-	if err != nil {
-		return err
-	}
-	if len(found) == 0 {
-		g := group{Hooks: []command{d.of.hook(event)}}
-		if d.of.Host.row().moments[event] == toolResult {
-			var names []string
-			for _, t := range d.of.Host.row().tools {
-				if strings.HasSuffix(t.name, "_") {
-					t.name += ".*"
-				}
-				names = append(names, t.name)
-			}
-			g.Matcher = strings.Join(names, "|")
-		}
-		return d.Push(groups, g, 3)
-	}
-	// The first hook stays and is updated.
-	keep := found[len(found)-1]
-	for _, e := range found[:len(found)-1] {
-		d.remove(groups, e)
-	}
-	return d.refresh(keep, d.of.hook(event))
-}
-
-// refresh updates a hook. It does not change the bytes of a hook that is up to date.
-func (d *document) refresh(e entry, hook command) error {
-	want, err := json.Marshal(hook)
-	if err != nil {
-		return err
-	}
-	old := &e.list.Elements[e.at]
-	if settings.SameJSON(old.Pack(), want) {
-		return nil
-	}
-	v, err := d.Render(json.RawMessage(want), 5)
-	if err != nil {
-		return err
-	}
-	v.BeforeExtra, v.AfterExtra = old.BeforeExtra, old.AfterExtra
-	*old = v
-	return nil
-}
-
-// uninstall removes the host's hooks, except for the events keep, and the members that become empty.
-func (d *document) uninstall(keep []string) error {
-	hooks, err := d.Object(d.Top(), "hooks")
-	if hooks == nil || err != nil {
-		return err
-	}
-	any := false
-	for _, event := range settings.Names(hooks) {
-		if slices.Contains(keep, event) {
-			continue
-		}
-		found, err := d.uninstallEvent(hooks, event)
+	for _, event := range append(settings.Names(hooks), events...) {
+		m, err := d.Member(hooks, event)
 		if err != nil {
 			return err
 		}
-		any = any || found
-	}
-	if any && keep == nil && len(hooks.Members) == 0 {
-		settings.Drop(d.Top(), "hooks")
+		wanted, groups := slices.Contains(events, event), &hujson.Array{}
+		if m == nil {
+			d.Add(hooks, event, hujson.Value{Value: groups}, 2)
+		} else if list, ok := m.Value.Value.(*hujson.Array); ok {
+			groups = list
+		} else if wanted {
+			return d.Errorf("%s is no list", event)
+		} else {
+			continue // hosts keep settings of their own next to the events
+		}
+		found, err := s.ours(d, groups)
+		if err == nil && wanted && len(found) == 0 {
+			err = d.Push(groups, group{s.matcher(event), []command{s.hook(event)}}, 3)
+		} else if err == nil && wanted { // the first hook stays and is updated
+			err = s.refresh(d, found[len(found)-1], event)
+			found = found[:len(found)-1]
+		}
+		if err != nil {
+			return err
+		}
+		for _, e := range found {
+			e.remove()
+		}
+		if len(groups.Elements) == 0 && len(found) > 0 {
+			settings.Drop(hooks, event)
+		}
 	}
 	return nil
 }
 
-func (d *document) uninstallEvent(hooks *hujson.Object, event string) (bool, error) {
-	m, err := d.Member(hooks, event)
+// refresh updates a hook. It does not change the bytes of a hook that is up to date.
+func (s Settings) refresh(d *settings.JSON, e entry, event string) error {
+	v, err := d.Render(s.hook(event), 5)
 	if err != nil {
-		return false, err
+		return err
 	}
-	groups, ok := m.Value.Value.(*hujson.Array)
-	if !ok {
-		return false, nil // hosts keep settings of their own next to the events
+	if old := &e.list.Elements[e.at]; !settings.SameJSON(old.Pack(), v.Pack()) {
+		v.BeforeExtra, v.AfterExtra = old.BeforeExtra, old.AfterExtra
+		*old = v
 	}
-	found, err := d.ours(groups)
-	if err != nil {
-		return false, err
-	}
-	for _, e := range found {
-		d.remove(groups, e)
-	}
-	if len(groups.Elements) == 0 && len(found) > 0 {
-		settings.Drop(hooks, event)
-	}
-	return len(found) > 0, nil
+	return nil
 }
 
-// remove removes an entry. It also removes the entry's group if the group is then empty.
-func (d *document) remove(groups *hujson.Array, e entry) {
-	settings.Remove(e.list, e.at)
-	if len(e.list.Elements) > 0 {
-		return
+// matcher returns the tools whose results a hook of the event gets, "" for an event without tools.
+func (s Settings) matcher(event string) string {
+	if s.Host.row().moments[event] != toolResult {
+		return ""
 	}
-	if at := slices.IndexFunc(groups.Elements, func(v hujson.Value) bool { o, ok := v.Value.(*hujson.Object); return ok && o == e.group }); at >= 0 {
-		settings.Remove(groups, at)
+	var names []string
+	for _, t := range s.Host.row().tools {
+		if strings.HasSuffix(t.name, "_") {
+			t.name += ".*"
+		}
+		names = append(names, t.name)
 	}
+	return strings.Join(names, "|")
 }
 
 // command is a hook in the form of the hosts' settings.
@@ -242,29 +161,51 @@ func (s Settings) hook(event string) command {
 	return c
 }
 
-// Settings is a host's settings file, and the program that its hooks are to run.
+// Settings is a host's settings file below the user's home or a project's folder, and the program
+// that its hooks are to run.
 type Settings struct {
 	Host Host
-	Path string
+	Dir  string
 	// Program is the memkernel program in the form that a shell can run.
 	Program string
 }
 
-// SettingsPath returns the file in which a host keeps its hooks, below the user's home or a
-// project's folder.
-func SettingsPath(h Host, dir string) string {
-	return filepath.Join(dir, "."+string(h), h.row().settings)
+// Path returns the file.
+func (s Settings) Path() string {
+	return filepath.Join(s.Dir, "."+string(s.Host), s.Host.row().settings)
+}
+
+// parse reads a file. It refuses comments if the host doesn't support them, because the host would
+// refuse the file or lose the comments.
+func (s Settings) parse(data []byte) (*settings.JSON, error) {
+	return settings.ParseJSON(s.Path(), data, s.Host.row().comments)
 }
 
 // Installed reports whether the settings file has any hook of the host. A file that can't be read is
 // the host's to complain about.
 func (s Settings) Installed() bool {
-	data, err := settings.Read(s.Path)
+	data, err := settings.Read(s.Path())
 	if err != nil || data == nil {
 		return false
 	}
 	d, err := s.parse(data)
-	return err == nil && d.has()
+	return err == nil && s.has(d)
+}
+
+// has reports whether the file has any hook of the host.
+func (s Settings) has(d *settings.JSON) bool {
+	hooks, err := d.Object(d.Top(), "hooks")
+	if hooks == nil || err != nil {
+		return false
+	}
+	return slices.ContainsFunc(hooks.Members, func(m hujson.ObjectMember) bool {
+		groups, ok := m.Value.Value.(*hujson.Array)
+		if !ok {
+			return false
+		}
+		found, err := s.ours(d, groups)
+		return err == nil && len(found) > 0
+	})
 }
 
 // Edit returns a settings file's content with the hooks, up to date, or without them. It returns nil
@@ -273,21 +214,23 @@ func (s Settings) Edit(data []byte, add bool) ([]byte, error) {
 	d, err := s.parse(data)
 	switch {
 	case err != nil:
+		return nil, err
 	case add:
-		err = d.install()
-	case !d.has():
+		err := s.edit(d, s.Host.Events())
+		return d.Bytes(), err
+	case !s.has(d):
 		return data, nil
-	default:
-		err = d.uninstall(nil)
 	}
-	if err != nil {
+	if err := s.edit(d, nil); err != nil {
 		return nil, err
 	}
-	after := d.Bytes()
-	if !add && settings.SameJSON(after, []byte("{}")) {
-		return nil, nil
+	if hooks, err := d.Object(d.Top(), "hooks"); err == nil && len(hooks.Members) == 0 {
+		settings.Drop(d.Top(), "hooks")
 	}
-	return after, nil
+	if after := d.Bytes(); !settings.SameJSON(after, []byte("{}")) {
+		return after, nil
+	}
+	return nil, nil
 }
 
 // command returns the command that the host runs.

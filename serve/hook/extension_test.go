@@ -25,7 +25,7 @@ func below(t *testing.T, dir string) (out []string) {
 // Hooks work only in folders that were set up, and leave all others as they are: those of an
 // extension run in every folder, and those of settings until the session ends that read them.
 func TestExtensionLeavesOtherFoldersAlone(t *testing.T) {
-	for _, h := range []Host{Claude, Codex, Gemini} {
+	for _, h := range []Host{claude, codex, gemini} {
 		for name, c := range map[string]struct {
 			extension bool
 			setUp     func(p *project)
@@ -36,31 +36,31 @@ func TestExtensionLeavesOtherFoldersAlone(t *testing.T) {
 				p.remove(".memkernel")
 				p.put(".memkernel/config.yaml", "")
 			}},
-			"a folder after uninstall":  {setUp: func(p *project) { p.put(".memkernel/"+OffName(h), "") }},
+			"a folder after uninstall":  {setUp: func(p *project) { p.put(".memkernel/"+h.OffName(), "") }},
 			"settings without a state":  {setUp: func(p *project) { p.remove(".memkernel") }},
 			"hooks of its own settings": {setUp: func(*project) {}, works: true},
 			"a folder that was set up":  {extension: true, setUp: func(*project) {}, works: true},
 			"settings with the same hooks": {extension: true, setUp: func(p *project) {
-				own := Settings{Host: h, Path: SettingsPath(h, p.dir), Program: "memkernel"}
+				own := Settings{Host: h, Dir: p.dir, Program: "memkernel"}
 				data, err := own.Add(nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				p.put("."+string(h)+"/"+filepath.Base(own.Path), string(data))
+				p.put("."+string(h)+"/"+filepath.Base(own.Path()), string(data))
 			}},
 			// A host that is started in a subfolder does not read the settings of the folder above.
 			"a subfolder of settings with the same hooks": {extension: true, works: h.row().project != "", setUp: func(p *project) {
 				p.put("package/notes.txt", "")
-				own := Settings{Host: h, Path: SettingsPath(h, p.dir), Program: "memkernel"}
+				own := Settings{Host: h, Dir: p.dir, Program: "memkernel"}
 				data, err := own.Add(nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				p.put("."+string(h)+"/"+filepath.Base(own.Path), string(data))
+				p.put("."+string(h)+"/"+filepath.Base(own.Path()), string(data))
 				p.env = map[string]string{h.row().project: filepath.Join(p.dir, "package")}
 			}},
 			"settings with other hooks": {extension: true, works: true, setUp: func(p *project) {
-				p.put("."+string(h)+"/"+filepath.Base(SettingsPath(h, p.dir)), `{"hooks": {}}`)
+				p.put("."+string(h)+"/"+filepath.Base(Settings{Host: h}.Path()), `{"hooks": {}}`)
 			}},
 		} {
 			t.Run(string(h)+" in "+name, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 )
 
 // empty is the answer by which each host goes on as if there were no hook.
-var empty = map[Host]string{Claude: "", Codex: "{}\n", Gemini: "{}\n"}
+var empty = map[Host]string{claude: "", codex: "{}\n", gemini: "{}\n"}
 
 // eventAt is what a host calls a moment.
 func eventAt(h Host, m moment) string {
@@ -67,7 +67,7 @@ func TestErrorsAreLogged(t *testing.T) {
 	p := newProject(t, memoryFiles)
 	p.spoil = func(*Setup) { panic("a bug\nof ours") }
 	event := map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": "deploy window"}
-	if out := p.hook(Codex, event); out != "{}\n" {
+	if out := p.hook(codex, event); out != "{}\n" {
 		t.Errorf("answer %q", out)
 	}
 	log := p.log()
@@ -101,7 +101,7 @@ func TestDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
 		defer close(hang)
-		o := Options{Host: Gemini, Deadline: time.Millisecond, Getenv: func(string) string { return "" }, Problems: &p.problems,
+		o := Options{Host: gemini, Deadline: time.Millisecond, Getenv: func(string) string { return "" }, Problems: &p.problems,
 			Open: func(context.Context, string, string) (*Setup, error) { <-hang; return nil, errors.New("late") }}
 		var out bytes.Buffer
 		in := fmt.Sprintf(`{"hook_event_name":"BeforeAgent","session_id":"s","cwd":%q,"prompt":"x"}`, p.dir)
@@ -140,7 +140,7 @@ func TestSideBySide(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, name := range []string{"PreCompact", "PreCompact", "Stop", "PreCompact", "SessionEnd", "Stop"} {
 		wg.Go(func() {
-			o := Options{Host: Claude, Now: func() time.Time { return now }, Getenv: func(string) string { return "" }, Deadline: time.Minute,
+			o := Options{Host: claude, Now: func() time.Time { return now }, Getenv: func(string) string { return "" }, Deadline: time.Minute,
 				Open: func(ctx context.Context, w, s string) (*Setup, error) {
 					k, err := kernel.Open(ctx, w, &kernel.Options{StateDir: s})
 					return &Setup{Kernel: k, Private: true, Prices: cachelayout.DefaultBook()}, err
@@ -152,7 +152,7 @@ func TestSideBySide(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if want, _ := whole(t, Claude, sampleAbs(t)); p.turns("claude:s1") != want {
+	if want, _ := whole(t, claude, sampleAbs(t)); p.turns("claude:s1") != want {
 		t.Errorf("%d turns, want %d", p.turns("claude:s1"), want)
 	}
 	if log := p.log(); log != "" {
@@ -182,19 +182,19 @@ func TestRewrittenTranscript(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p.hook(Claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
+		p.hook(claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
 	}
 	stop()
 	before, _ := readRecord(p.state, "claude:s1")
 	data = bytes.ReplaceAll(data, []byte("Tuesday"), []byte("Monday!"))
-	n, err := readNews(Claude, path, before.Seam)
+	n, err := readNews(claude, path, before.Seam)
 	if err != nil || len(n.msgs) > 3 {
 		t.Fatalf("%d messages were read behind the seam, %v", len(n.msgs), err)
 	}
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if n, err = readNews(Claude, path, before.Seam); err != nil || len(n.msgs) < 8 {
+	if n, err = readNews(claude, path, before.Seam); err != nil || len(n.msgs) < 8 {
 		t.Errorf("%d messages were read of a file that was rewritten, %v", len(n.msgs), err)
 	}
 	if err := os.WriteFile(folder(p.state).Where(safeName("claude:s1")+".json"), []byte("{"), 0o600); err != nil {
@@ -214,12 +214,12 @@ func TestGauge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.hook(Claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
+	p.hook(claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
 	ask := map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": "go on", "transcript_path": path}
-	if got := contextOf(t, p.hook(Claude, ask)); !strings.Contains(got, "[Context: 85%") || !strings.Contains(got, "Checkpoint saved") || strings.Count(got, "memory_append") != 1 {
+	if got := contextOf(t, p.hook(claude, ask)); !strings.Contains(got, "[Context: 85%") || !strings.Contains(got, "Checkpoint saved") || strings.Count(got, "memory_append") != 1 {
 		t.Errorf("gauge: %q", got)
 	}
-	if got := contextOf(t, p.hook(Claude, ask)); got != "" {
+	if got := contextOf(t, p.hook(claude, ask)); got != "" {
 		t.Errorf("told again: %q", got)
 	}
 }
@@ -235,7 +235,7 @@ func TestSummaryWritesDown(t *testing.T) {
 	for _, off := range []bool{false, true} {
 		p := newProject(t, nil)
 		p.flushOff = off
-		asked := p.hook(Claude, map[string]any{"hook_event_name": "PreCompact", "trigger": "auto", "transcript_path": path})
+		asked := p.hook(claude, map[string]any{"hook_event_name": "PreCompact", "trigger": "auto", "transcript_path": path})
 		if strings.Contains(asked, "<memory>") == off {
 			t.Errorf("flushes off %v, the summariser is told\n%s", off, asked)
 		}
@@ -243,12 +243,12 @@ func TestSummaryWritesDown(t *testing.T) {
 			continue
 		}
 		for range 2 { // hosts repeat themselves
-			if out := p.hook(Claude, map[string]any{"hook_event_name": "PostCompact", "trigger": "auto", "transcript_path": path,
+			if out := p.hook(claude, map[string]any{"hook_event_name": "PostCompact", "trigger": "auto", "transcript_path": path,
 				"compact_summary": "1. The goal.\n\n<memory>\n- [decision] The ledger moves to Oslo, the key is " + secret + ".\n</memory>"}); out != "" {
 				t.Errorf("answered %q", out)
 			}
 		}
-		p.hook(Claude, map[string]any{"hook_event_name": "PostCompact", "trigger": "auto", "transcript_path": path, "compact_summary": "- [decision] Of a summary without memories."})
+		p.hook(claude, map[string]any{"hook_event_name": "PostCompact", "trigger": "auto", "transcript_path": path, "compact_summary": "- [decision] Of a summary without memories."})
 		data, err := os.ReadFile(filepath.Join(p.dir, "memory", "2026-11-20.md"))
 		if err != nil {
 			t.Fatal(err, p.log())
@@ -269,7 +269,7 @@ func TestHandedOver(t *testing.T) {
 	p := newProject(t, nil)
 	path := sampleAbs(t)
 	var got string
-	o := Options{Host: Claude, Open: p.open, Getenv: func(string) string { return "" }, Deadline: time.Minute,
+	o := Options{Host: claude, Open: p.open, Getenv: func(string) string { return "" }, Deadline: time.Minute,
 		Behind: func(event []byte) error { got = string(event); return nil }}
 	in := fmt.Sprintf(`{"hook_event_name":"Stop","session_id":"s1","cwd":%q,"transcript_path":%q,"last_assistant_message":"long"}`, p.dir, path)
 	for _, fails := range []bool{false, true} {

@@ -11,7 +11,7 @@ import (
 // A prompt in a folder that was never indexed recalls what its notes say, and so does one
 // after a note was written, by hand or through a kernel, with no other program about.
 func TestPromptsFindWhatWasWritten(t *testing.T) {
-	for h, event := range map[Host]string{Claude: "UserPromptSubmit", Codex: "UserPromptSubmit", Gemini: "BeforeAgent"} {
+	for h, event := range map[Host]string{claude: "UserPromptSubmit", codex: "UserPromptSubmit", gemini: "BeforeAgent"} {
 		t.Run(string(h), func(t *testing.T) {
 			p := newProject(t, nil)
 			p.put("memory/birds.md", "The heron eats herring.\n")
@@ -40,7 +40,7 @@ func TestPromptsFindWhatWasWritten(t *testing.T) {
 func TestStartShowsNoSecret(t *testing.T) {
 	p := newProject(t, nil)
 	p.put("MEMORY.md", "# Memory\n\n- The pump's gateway takes the password: Kiebitz4Moor!\n")
-	got := contextOf(t, p.hook(Claude, map[string]any{"hook_event_name": "SessionStart", "source": "startup"}))
+	got := contextOf(t, p.hook(claude, map[string]any{"hook_event_name": "SessionStart", "source": "startup"}))
 	if !strings.Contains(got, "The pump's gateway") || strings.Contains(got, "Kiebitz4Moor") {
 		t.Errorf("%s", got)
 	}
@@ -52,7 +52,7 @@ func TestStartShowsALineOnce(t *testing.T) {
 	p.put("MEMORY.md", "## 2026-11-20\n\n- [human] The ferry is called Ebbe. <!-- from memory/2026-11-20.md#L3 -->\n- The quay is long. <!-- from memory/2026-11-19.md#L3 -->\n")
 	p.put("memory/2026-11-20.md", "# 2026-11-20\n\n- [human] the ferry is called Ebbe.\n- [said] the mole is short.\n")
 	p.put("memory/2026-11-19.md", "# 2026-11-19\n\n- [said] the quay is long.\n")
-	got := contextOf(t, p.hook(Claude, map[string]any{"hook_event_name": "SessionStart", "source": "startup"}))
+	got := contextOf(t, p.hook(claude, map[string]any{"hook_event_name": "SessionStart", "source": "startup"}))
 	if strings.Count(got, "Ebbe") != 1 || strings.Count(got, "quay is long") != 1 || !strings.Contains(got, "mole is short") || strings.Contains(got, "2026-11-19.md") {
 		t.Errorf("%s", got)
 	}
@@ -65,7 +65,7 @@ func TestStartSaysWhatIsWithheld(t *testing.T) {
 		p.put("memory/birds.md", "The heron eats herring.\n")
 		p.put("MEMORY.md", "The harbour is called Ebbe.\n")
 		p.spoil = func(s *Setup) { s.Private = private }
-		got := contextOf(t, p.hook(Claude, map[string]any{"hook_event_name": "SessionStart", "source": "startup"}))
+		got := contextOf(t, p.hook(claude, map[string]any{"hook_event_name": "SessionStart", "source": "startup"}))
 		if told := strings.Contains(got, "withheld, as this session is shared: MEMORY.md"); told == private || strings.Contains(got, "Ebbe") != private {
 			t.Errorf("private %v: %s", private, got)
 		}
@@ -79,7 +79,7 @@ func TestPromptsLeaveOutOtherProjects(t *testing.T) {
 		"memory/none.md":  "The heron of our pond eats herring.\n",
 	})
 	for folder, shown := range map[string]bool{"this": false, "other": true} {
-		got := contextOf(t, p.hook(Claude, map[string]any{"hook_event_name": "UserPromptSubmit", "session_id": folder, "cwd": p.dir + "/" + folder, "prompt": "What does the heron of the pond eat?"}))
+		got := contextOf(t, p.hook(claude, map[string]any{"hook_event_name": "UserPromptSubmit", "session_id": folder, "cwd": p.dir + "/" + folder, "prompt": "What does the heron of the pond eat?"}))
 		if !strings.Contains(got, "herring") || strings.Contains(got, "frogs") != shown {
 			t.Errorf("%s: %s", folder, got)
 		}

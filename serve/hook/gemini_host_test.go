@@ -74,7 +74,7 @@ func (g *fakeGemini) event(name, source string) string {
 	if name == "BeforeAgent" {
 		e["prompt"] = source
 	}
-	text := contextOf(g.T, g.hook(Gemini, e))
+	text := contextOf(g.T, g.hook(gemini, e))
 	if g.killed {
 		return ""
 	}
@@ -362,7 +362,7 @@ func TestGeminiRewritten(t *testing.T) {
 			}
 		}
 		g.event("AfterAgent", "")
-		n, err := readNews(Gemini, g.path, seam{})
+		n, err := readNews(gemini, g.path, seam{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -460,7 +460,7 @@ func TestGeminiTakenBack(t *testing.T) {
 	g.write(last)
 	g.write(map[string]any{"$rewindTo": "nobody"})
 	g.turn("five")
-	if n, err := readNews(Gemini, g.path, seam{}); err != nil || !strings.Contains(shape(n.all[0]), `"five"`) {
+	if n, err := readNews(gemini, g.path, seam{}); err != nil || !strings.Contains(shape(n.all[0]), `"five"`) {
 		t.Fatalf("%+v, %v", n, err)
 	}
 	data, err := os.ReadFile(g.path)

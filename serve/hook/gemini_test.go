@@ -124,7 +124,7 @@ func TestGeminiOnlyTyped(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range []string{"AfterAgent", "PreCompress", "SessionEnd"} {
-		p.hook(Gemini, map[string]any{"hook_event_name": e, "transcript_path": path})
+		p.hook(gemini, map[string]any{"hook_event_name": e, "transcript_path": path})
 	}
 	var all strings.Builder
 	for _, pattern := range []string{"*.md", "memory/*.md", kernel.DefaultStateDir + "/sessions/*/checkpoints/*.yaml", kernel.DefaultStateDir + "/sessions/*/state/*.json"} {
@@ -147,7 +147,7 @@ func TestGeminiOnlyTyped(t *testing.T) {
 			t.Errorf("%q is not kept:\n%s", good, all.String())
 		}
 	}
-	n, err := readNews(Gemini, path, seam{})
+	n, err := readNews(gemini, path, seam{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ type step struct {
 // TestConversations plays each host's conversation and holds every answer, byte for
 // byte. Claude Code's was recorded with version 2.1.329: two turns, /compact, a third.
 func TestConversations(t *testing.T) {
-	turns := map[Host]int{Claude: 3, Codex: 2, Gemini: 2}
+	turns := map[Host]int{claude: 3, codex: 2, gemini: 2}
 	for _, h := range allHosts() {
 		t.Run(string(h), func(t *testing.T) {
 			p := newProject(t, memoryFiles)
@@ -46,7 +46,7 @@ func TestConversations(t *testing.T) {
 			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 				t.Errorf("answers differ from %s; if they should, run go test -update (-want +got):\n%s", golden, diff)
 			}
-			key := map[Host]string{Claude: "claude:decce692-7c43-4ce5-8efa-2aaa39b8a924", Codex: "codex:cx-1", Gemini: "gemini:gm-1"}[h]
+			key := map[Host]string{claude: "claude:decce692-7c43-4ce5-8efa-2aaa39b8a924", codex: "codex:cx-1", gemini: "gemini:gm-1"}[h]
 			if n := p.turns(key); n != turns[h] {
 				t.Errorf("%d turns committed, want %d", n, turns[h])
 			}
@@ -97,7 +97,7 @@ func play(t *testing.T, p *project, h Host) string {
 // checkAnswer holds an answer to what the host's schema allows at the event.
 func checkAnswer(t *testing.T, h Host, e *event, out string) {
 	t.Helper()
-	if h == Claude && (out == "" || e.Name == "PreCompact" && !strings.HasPrefix(out, "{")) {
+	if h == claude && (out == "" || e.Name == "PreCompact" && !strings.HasPrefix(out, "{")) {
 		return
 	}
 	var doc map[string]map[string]string

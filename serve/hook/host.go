@@ -16,9 +16,9 @@ type Host string
 
 // The hosts.
 const (
-	Claude Host = "claude"
-	Codex  Host = "codex"
-	Gemini Host = "gemini"
+	claude Host = "claude"
+	codex  Host = "codex"
+	gemini Host = "gemini"
 )
 
 // host has the facts that the package needs to know about a host.
@@ -55,14 +55,14 @@ type host struct {
 
 // hosts has the rows of all hosts, in the order in which messages list the hosts.
 var hosts = []host{
-	{name: Claude, settings: "settings.json", project: "CLAUDE_PROJECT_DIR", text: true, dialect: transcript.ClaudeCode,
+	{name: claude, settings: "settings.json", project: "CLAUDE_PROJECT_DIR", text: true, dialect: transcript.ClaudeCode,
 		loads: []string{"CLAUDE.md", "CLAUDE.local.md", "claude:MEMORY.md"}, tools: claudeTools,
 		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PostToolUse": toolResult, "PreCompact": beforeCompaction, "PostCompact": afterCompaction, "Stop": turnEnd, "SessionEnd": sessionEnd}},
-	{name: Codex, settings: "hooks.json",
+	{name: codex, settings: "hooks.json",
 		dialect: transcript.Codex,
 		loads:   []string{"AGENTS.md", "AGENTS.override.md"},
 		moments: map[string]moment{"SessionStart": sessionStart, "UserPromptSubmit": userPrompt, "PreCompact": beforeCompaction, "Stop": turnEnd}},
-	{name: Gemini, settings: "settings.json", comments: true, project: "GEMINI_PROJECT_DIR", late: true, named: true, dialect: transcript.GeminiCLI, whole: true,
+	{name: gemini, settings: "settings.json", comments: true, project: "GEMINI_PROJECT_DIR", late: true, named: true, dialect: transcript.GeminiCLI, whole: true,
 		loads:   []string{"GEMINI.md"},
 		moments: map[string]moment{"SessionStart": sessionStart, "BeforeAgent": userPrompt, "PreCompress": beforeCompaction, "AfterAgent": turnEnd, "SessionEnd": sessionEnd}},
 }

@@ -16,7 +16,7 @@ import (
 func TestNoHostGetsItsOwnInstructions(t *testing.T) {
 	files := map[string]string{"CLAUDE.md": "The deploy window is amber.\n", "AGENTS.md": "The deploy window is blue.\n", "GEMINI.md": "The deploy window is cyan.\n",
 		"pkg/CLAUDE.md": "The deploy window is amberish.\n", "notes/deploys.md": "The deploy window is dusk.\n"}
-	own := map[Host]string{Claude: "amber", Codex: "blue", Gemini: "cyan"}
+	own := map[Host]string{claude: "amber", codex: "blue", gemini: "cyan"}
 	p := newProject(t, nil)
 	p.include = markdownstore.Everything()
 	for path, text := range files {
@@ -32,7 +32,7 @@ func TestNoHostGetsItsOwnInstructions(t *testing.T) {
 	}
 	for h, word := range own {
 		event := "UserPromptSubmit"
-		if h == Gemini {
+		if h == gemini {
 			event = "BeforeAgent"
 		}
 		got := p.hook(h, map[string]any{"hook_event_name": event, "prompt": "when is the deploy window?", "session_id": "s-" + string(h)})
@@ -55,7 +55,7 @@ func TestNoHostGetsItsOwnInstructions(t *testing.T) {
 	if _, err := k.Reindex(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
-	got := p.hook(Claude, map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": "when is the deploy window?", "session_id": "s-link"})
+	got := p.hook(claude, map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": "when is the deploy window?", "session_id": "s-link"})
 	if strings.Contains(got, "blue") || !strings.Contains(got, "dusk") {
 		t.Errorf("a link is not seen: %s", got)
 	}

@@ -46,8 +46,8 @@ func whole(t *testing.T, h Host, path string) (turns, pages int) {
 // TestGrowing has a transcript grow turn by turn, with a Stop after each: it comes
 // to what the whole of it does, and only its end is read.
 func TestGrowing(t *testing.T) {
-	files := map[string]Host{sample: Claude}
-	for _, h := range suite.Pick([]Host{Codex}, []Host{Claude, Codex}) { // the sample is Claude's
+	files := map[string]Host{sample: claude}
+	for _, h := range suite.Pick([]Host{codex}, []Host{claude, codex}) { // the sample is Claude's
 		found, _ := filepath.Glob("../../../shared/data/transcripts/" + string(h.row().dialect) + "/*.jsonl")
 		slices.SortFunc(found, func(a, b string) int { return int(size(t, a) - size(t, b)) })
 		for _, f := range found[:min(len(found), 1)] {
@@ -69,7 +69,7 @@ func TestGrowing(t *testing.T) {
 				if err := os.WriteFile(growing, data[:n], 0o600); err != nil {
 					t.Fatal(err)
 				}
-				if out := p.hook(h, map[string]any{"hook_event_name": "Stop", "transcript_path": growing}); h == Claude && out != "" || h == Codex && out != "{}\n" {
+				if out := p.hook(h, map[string]any{"hook_event_name": "Stop", "transcript_path": growing}); h == claude && out != "" || h == codex && out != "{}\n" {
 					t.Errorf("Stop answered %q", out)
 				}
 			}

@@ -58,7 +58,7 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 // KeyOf returns the key under which [TakeIn] commits a transcript. Claude Code uses the session's id
 // as the name of the file. Other hosts write it into the first record.
 func KeyOf(h Host, path string) (string, error) {
-	if h == Claude {
+	if h == claude {
 		return h.Key(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))), nil
 	}
 	f, err := os.Open(path)

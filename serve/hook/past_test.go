@@ -49,10 +49,10 @@ func TestTakeIn(t *testing.T) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := Unread(state, Claude, path, int64(len(text))); got != want {
+		if got := Unread(state, claude, path, int64(len(text))); got != want {
 			t.Errorf("unread: %v", got)
 		}
-		if got, lost, err := TakeIn(ctx, k, state, Claude, path); err != nil || len(lost) > 0 || got != want {
+		if got, lost, err := TakeIn(ctx, k, state, claude, path); err != nil || len(lost) > 0 || got != want {
 			t.Errorf("read: %v, %v", got, err)
 		}
 		if st, _, err := k.SessionStatus(ctx, "claude:s1"); err != nil || st.Turns != turns {
@@ -78,7 +78,7 @@ func TestTakeIn(t *testing.T) {
 }
 
 // pastSessions are the ids of the small sessions in testdata, as hosts write them.
-var pastSessions = map[Host]string{Claude: "decce692-7c43-4ce5-8efa-2aaa39b8a924", Codex: "cx-1", Gemini: "gm-1", "pi": "pi-1"}
+var pastSessions = map[Host]string{claude: "decce692-7c43-4ce5-8efa-2aaa39b8a924", codex: "cx-1", gemini: "gm-1", "pi": "pi-1"}
 
 // inventory is all that a session has: its turns, and what was said in it, by role, time
 // and content, whatever it is called.
@@ -199,7 +199,7 @@ func TestNumberedAnew(t *testing.T) {
 			if r != nil {
 				from = r.Seam
 			}
-			n, err := readNews(Claude, path, from)
+			n, err := readNews(claude, path, from)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -210,7 +210,7 @@ func TestNumberedAnew(t *testing.T) {
 			if len(n.msgs) != want {
 				t.Errorf("%s, turn %d: %d messages are read, want %d", id, turn, len(n.msgs), want)
 			}
-			p.hook(Claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
+			p.hook(claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
 			if got := p.turns("claude:s1"); got != turn+1 {
 				t.Errorf("%s: %d turns are committed, want %d: %s", id, got, turn+1, p.log())
 			}
@@ -241,7 +241,7 @@ func TestLostIsNamed(t *testing.T) {
 		if err != nil || r == nil {
 			r = &record{}
 		}
-		n, err := readNews(Claude, path, r.Seam)
+		n, err := readNews(claude, path, r.Seam)
 		if err != nil || len(n.lost) != turn/2 {
 			t.Fatalf("turn %d: lost %v, %v", turn, n.lost, err)
 		}
@@ -249,6 +249,6 @@ func TestLostIsNamed(t *testing.T) {
 		if want := fmt.Sprintf("%s:6: bytes %d to %d: record breaks off", path, from, from+len(torn)); turn == 2 && (r.Seam.Offset == 0 || len(n.msgs) != 4 || !strings.Contains(n.lost[0].Error(), want)) {
 			t.Errorf("seam %+v, %d messages, lost %v, want %s", r.Seam, len(n.msgs), n.lost, want)
 		}
-		p.hook(Claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
+		p.hook(claude, map[string]any{"hook_event_name": "Stop", "transcript_path": path})
 	}
 }

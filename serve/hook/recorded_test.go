@@ -19,7 +19,7 @@ import (
 // call has its result once, that of a tool which the host searched for too, and each turn is
 // committed once, however often the end of a turn is told.
 func TestRecorded(t *testing.T) {
-	ends := map[Host]string{Claude: "Stop", Codex: "Stop", Gemini: "AfterAgent"}
+	ends := map[Host]string{claude: "Stop", codex: "Stop", gemini: "AfterAgent"}
 	want := []string{"mark-000 read the next 8 parts of the report", "mark-001 who deploys the harbour?", "mark-002 read the next 8 parts of the report"}
 	for _, h := range allHosts() {
 		t.Run(string(h), func(t *testing.T) {

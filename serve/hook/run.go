@@ -165,7 +165,7 @@ func (h *handler) carriesOwn() bool {
 	if name := h.Host.row().project; name != "" {
 		read = cmp.Or(h.Getenv(name), read)
 	}
-	return Settings{Host: h.Host, Path: SettingsPath(h.Host, read)}.Installed()
+	return Settings{Host: h.Host, Dir: read}.Installed()
 }
 
 // logError writes an error to the log.
@@ -231,12 +231,12 @@ func setUp(stateDir string, h Host) bool {
 	if err != nil || len(entries) == 1 && entries[0].Name() == "config.yaml" {
 		return false
 	}
-	return !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == OffName(h) })
+	return !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == h.OffName() })
 }
 
-// OffName is the name of a file in a state directory which says that a host's hooks were taken
+// OffName returns the name of a file in a state directory which says that a host's hooks were taken
 // out of the workspace's settings.
-func OffName(h Host) string { return "hook.off-" + string(h) }
+func (h Host) OffName() string { return "hook.off-" + string(h) }
 
 // logFile is the file in the state directory in which the hooks record failures and the model's
 // memories.

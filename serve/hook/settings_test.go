@@ -25,14 +25,14 @@ var foreign = map[string]string{
 
 func settingsIn(t *testing.T, h Host, text string) Settings {
 	t.Helper()
-	s := Settings{Host: h, Path: SettingsPath(h, t.TempDir()), Program: "/opt/memkernel"}
+	s := Settings{Host: h, Dir: t.TempDir(), Program: "/opt/memkernel"}
 	if text == "" {
 		return s
 	}
-	if err := os.MkdirAll(filepath.Dir(s.Path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(s.Path()), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(s.Path, []byte(text), 0o640); err != nil {
+	if err := os.WriteFile(s.Path(), []byte(text), 0o640); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -41,13 +41,13 @@ func settingsIn(t *testing.T, h Host, text string) Settings {
 // edit gives the file what an edit of its content comes to, and returns it.
 func edit(t *testing.T, s Settings, do func([]byte) ([]byte, error)) []byte {
 	t.Helper()
-	before, err := settings.Read(s.Path)
+	before, err := settings.Read(s.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
 	after, err := do(before)
 	if err == nil {
-		err = settings.Write(s.Path, before, after)
+		err = settings.Write(s.Path(), before, after)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func edit(t *testing.T, s Settings, do func([]byte) ([]byte, error)) []byte {
 // commands counts a command in the settings by event.
 func commands(t *testing.T, s Settings, run string) map[string]int {
 	t.Helper()
-	data, err := os.ReadFile(s.Path)
+	data, err := os.ReadFile(s.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestAddAndTakeOut(t *testing.T) {
 					t.Errorf("after a move: %v and %v", old, now)
 				}
 				after := edit(t, s, s.TakeOut)
-				if d, err := s.parse(after); err != nil || d.has() {
+				if d, err := s.parse(after); err != nil || s.has(d) {
 					t.Errorf("%v: hooks are left:\n%s", err, after)
 				}
 				for _, theirs := range []string{"say done", "check", "other hook --host", "12345678901234567890.123456789012345678901234567890", "mine"} {
@@ -139,7 +139,7 @@ func subsequence(a, b []byte) bool {
 
 // TestNoFileBefore: what only held the hooks goes with them.
 func TestNoFileBefore(t *testing.T) {
-	s := settingsIn(t, Codex, "")
+	s := settingsIn(t, codex, "")
 	data, err := s.Add(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -155,14 +155,14 @@ func TestNoFileBefore(t *testing.T) {
 // TestEditedMeanwhile: what the user changed after the install stays when the hooks
 // are taken out, also where hooks of both are in one group.
 func TestEditedMeanwhile(t *testing.T) {
-	s := settingsIn(t, Claude, foreign["four spaces"])
+	s := settingsIn(t, claude, foreign["four spaces"])
 	data := edit(t, s, s.Add)
 	data = bytes.Replace(data, []byte(`"hooks": [
                     {`), []byte(`"hooks": [
                     {"type": "command", "command": "mine"},
                     {`), 1)
 	data = bytes.Replace(data, []byte(`"z": 1.50`), []byte(`"z": 2`), 1)
-	if err := os.WriteFile(s.Path, data, 0o640); err != nil {
+	if err := os.WriteFile(s.Path(), data, 0o640); err != nil {
 		t.Fatal(err)
 	}
 	edit(t, s, s.TakeOut)
@@ -172,7 +172,7 @@ func TestEditedMeanwhile(t *testing.T) {
 	if mine := commands(t, s, "mine"); len(mine) != 1 {
 		t.Errorf("the user's own hook: %v", mine)
 	}
-	if got, _ := os.ReadFile(s.Path); !bytes.Contains(got, []byte(`"z": 2`)) || !bytes.Contains(got, []byte("check")) {
+	if got, _ := os.ReadFile(s.Path()); !bytes.Contains(got, []byte(`"z": 2`)) || !bytes.Contains(got, []byte("check")) {
 		t.Errorf("%s", got)
 	}
 }
@@ -191,7 +191,7 @@ func TestRefused(t *testing.T) {
 		"{\"hooks\": {}, \"hooks\": {}}":              0,
 		"{\"hooks\": {\"Stop\": [], \"Stop\": []}}\n": 0,
 	} {
-		s := settingsIn(t, Claude, text)
+		s := settingsIn(t, claude, text)
 		_, err := s.Add([]byte(text))
 		var e *settings.Error
 		if !errors.As(err, &e) || e.Line != line || e.Path == "" {

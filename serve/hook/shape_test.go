@@ -118,7 +118,7 @@ func TestShapedResults(t *testing.T) {
 				event = called(p, name, c.text[:29_999])
 				p.put("t/s1/tool-results/b2m4kxd2i.txt", c.text)
 			}
-			raw, text := replaced(t, p.raw(Claude, event))
+			raw, text := replaced(t, p.raw(claude, event))
 			if !strings.HasPrefix(string(raw), c.want) || strings.Contains(string(raw), "persisted") || 4*len(text) > 3*len(c.text) || name == "bash-saved" && len(text) > 2000 {
 				t.Fatalf("%d bytes for %d: %.200s", len(text), len(c.text), raw)
 			}
@@ -131,11 +131,11 @@ func TestShapedResults(t *testing.T) {
 				}
 			}
 			whole("before the turn ended")
-			if again := p.raw(Claude, event); again != "" {
+			if again := p.raw(claude, event); again != "" {
 				t.Errorf("the same call is shaped twice: %q", again)
 			}
 			for range 2 {
-				p.hook(Claude, map[string]any{"hook_event_name": "Stop", "transcript_path": said(p, event, text+c.host)})
+				p.hook(claude, map[string]any{"hook_event_name": "Stop", "transcript_path": said(p, event, text+c.host)})
 			}
 			whole("after the turn")
 			k := p.kernel()
@@ -192,7 +192,7 @@ func TestShapedNothing(t *testing.T) {
 			if c.change != nil {
 				event = c.change(p, event)
 			}
-			if got := p.raw(Claude, event); got != "" {
+			if got := p.raw(claude, event); got != "" {
 				t.Errorf("answered %.300q", got)
 			}
 			if st, err := filepath.Glob(filepath.Join(p.state, "blobs", "*", "*")); err != nil || len(st) > 0 {

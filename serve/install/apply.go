@@ -123,7 +123,7 @@ func (in *Installer) TakeOut(names []string, write bool) ([]Change, error) {
 // those that it read at its start until it ends.
 func (in *Installer) hooksOff(names []string, off bool) (err error) {
 	for _, name := range hook.HostNames() {
-		switch mark := hook.OffName(hook.Host(name)); {
+		switch mark := hook.Host(name).OffName(); {
 		case !slices.Contains(names, name):
 		case off:
 			_, err = in.State.Put(store.Synced, store.Doc{Name: mark})

@@ -74,18 +74,18 @@ func (s *Site) hostFiles(h *host, all bool) (out []file) {
 }
 
 func claudeFiles(s *Site) []file {
-	return []file{s.hookFile(hook.Claude), s.jsonFile(filepath.Join(s.Workspace, ".mcp.json"), "mcpServers", server{s.Program, arguments("claude")}, false)}
+	return []file{s.hookFile("claude"), s.jsonFile(filepath.Join(s.Workspace, ".mcp.json"), "mcpServers", server{s.Program, arguments("claude")}, false)}
 }
 
 func geminiFiles(s *Site) []file {
-	f := s.hookFile(hook.Gemini)
+	f := s.hookFile("gemini")
 	f.parts = append(f.parts, s.jsonServer(f.path, "mcpServers", server{s.Program, arguments("gemini")}, true))
 	return []file{f}
 }
 
 func codexFiles(s *Site) []file {
 	path := filepath.Join(s.Workspace, ".codex", "config.toml")
-	return []file{s.hookFile(hook.Codex), {path: path, parts: []part{s.tomlServer(path, "mcp_servers", arguments("codex"))}}}
+	return []file{s.hookFile("codex"), {path: path, parts: []part{s.tomlServer(path, "mcp_servers", arguments("codex"))}}}
 }
 
 // opencodeNames are the files of a project that OpenCode reads, the last read first.
@@ -127,20 +127,17 @@ func exists(path string) bool {
 // userWide returns the file with a host's hooks for all of the user's projects. It returns "" if
 // the host has no such hooks.
 func (s *Site) userWide(h *host) string {
-	if h.hooks == "" || s.Home == "" {
+	wide := hook.Settings{Host: hook.Host(h.name), Dir: s.Home}
+	if s.Home == "" || filepath.Clean(s.Home) == filepath.Clean(s.Workspace) || !slices.Contains(hook.HostNames(), h.name) || !wide.Installed() {
 		return ""
 	}
-	hs := hook.Settings{Host: h.hooks, Path: hook.SettingsPath(h.hooks, s.Home)}
-	if hs.Path == hook.SettingsPath(h.hooks, s.Workspace) || !hs.Installed() {
-		return ""
-	}
-	return hs.Path
+	return wide.Path()
 }
 
 // hookFile returns the file of a host's hooks. The hooks are its first part.
 func (s *Site) hookFile(h hook.Host) file {
-	hs := hook.Settings{Host: h, Path: hook.SettingsPath(h, s.Workspace), Program: s.Shell}
-	return file{path: hs.Path, json: true, hooks: true, parts: []part{{"hooks", hs.Edit}}}
+	hs := hook.Settings{Host: h, Dir: s.Workspace, Program: s.Shell}
+	return file{path: hs.Path(), json: true, hooks: true, parts: []part{{"hooks", hs.Edit}}}
 }
 
 // jsonFile is a JSON file with an entry in an object of servers.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/serve/hook"
 )
 
 // host has the facts that the package needs to know about a host.
@@ -23,8 +22,6 @@ type host struct {
 	binary string
 	// project are files and folders of a project that is used with the host.
 	project []string
-	// hooks is the host's name in package hook, "" if the host runs no hooks.
-	hooks hook.Host
 	// files returns the host's settings files that are changed now. all returns the files that
 	// were ever changed, if there are more of these.
 	files, all func(s *Site) []file
@@ -182,11 +179,11 @@ func (s *Site) Short(path string) string {
 // files that each of them gets, and the sources of its formats.
 var hosts = []host{
 	{name: "claude", title: "Claude Code", home: []string{".claude"}, homeEnv: "CLAUDE_CONFIG_DIR", binary: "claude", project: []string{".claude", ".mcp.json", "CLAUDE.md"},
-		hooks: hook.Claude, files: claudeFiles, sessions: claudeSessions, next: "start claude here; allow the server memkernel when it asks"},
+		files: claudeFiles, sessions: claudeSessions, next: "start claude here; allow the server memkernel when it asks"},
 	{name: "codex", title: "Codex", home: []string{".codex"}, homeEnv: "CODEX_HOME", binary: "codex", project: []string{".codex"},
-		hooks: hook.Codex, files: codexFiles, sessions: codexSessions, next: "start codex here; trust the folder, then memkernel's hooks under /hooks"},
+		files: codexFiles, sessions: codexSessions, next: "start codex here; trust the folder, then memkernel's hooks under /hooks"},
 	{name: "gemini", title: "Gemini CLI", home: []string{".gemini"}, binary: "gemini", project: []string{".gemini", "GEMINI.md"},
-		hooks: hook.Gemini, files: geminiFiles, sessions: geminiSessions, next: "start gemini here"},
+		files: geminiFiles, sessions: geminiSessions, next: "start gemini here"},
 	{name: "openclaw", title: "OpenClaw", home: []string{".openclaw"}, homeEnv: "OPENCLAW_STATE_DIR", binary: "openclaw", project: []string{"SOUL.md", "IDENTITY.md", "HEARTBEAT.md"}, byHand: openclawByHand},
 	{name: "opencode", title: "OpenCode", home: []string{".config/opencode", ".local/share/opencode"}, binary: "opencode", project: []string{".opencode", "opencode.json", "opencode.jsonc"},
 		files: opencodeFiles, all: opencodeAll, byHand: opencodeByHand, next: "start opencode here"},

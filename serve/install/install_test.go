@@ -639,11 +639,11 @@ func TestRecordIsNotBelieved(t *testing.T) {
 func TestUserWide(t *testing.T) {
 	in := site(t, t.TempDir())
 	before := tree(t, in.Workspace)
-	for _, h := range []hook.Host{hook.Claude, hook.Gemini} {
-		hs := hook.Settings{Host: h, Path: hook.SettingsPath(h, in.Home), Program: "/opt/memkernel"}
+	for _, h := range []hook.Host{"claude", "gemini"} {
+		hs := hook.Settings{Host: h, Dir: in.Home, Program: "/opt/memkernel"}
 		data, err := hs.Edit(nil, true)
 		if err == nil {
-			err = settings.Write(hs.Path, nil, data)
+			err = settings.Write(hs.Path(), nil, data)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -658,7 +658,7 @@ func TestUserWide(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	found, err := in.Find([]string{"claude", "codex"})
-	if err != nil || found[0].UserWide != hook.SettingsPath(hook.Claude, in.Home) || found[1].UserWide != "" {
+	if err != nil || found[0].UserWide != filepath.Join(in.Home, ".claude", "settings.json") || found[1].UserWide != "" {
 		t.Errorf("%v, %+v", err, found)
 	}
 	whole(t, takeOut(t, in))
