@@ -129,7 +129,7 @@ func (c *conn) take(p parsed, reply func(*response)) {
 	}
 	m, ok := c.s.methods[p.method]
 	if !ok {
-		err := newError(codeMethod, "UNKNOWN_METHOD", fmt.Sprintf("there is no method %q", p.method), "initialize lists the methods")
+		err := NewError("UNKNOWN_METHOD", fmt.Sprintf("there is no method %q", p.method), "initialize lists the methods")
 		c.s.refused(err)
 		to(nil, err)
 		return
@@ -198,7 +198,7 @@ func (c *conn) start(id string, m method, args params, reply func(*response)) {
 		}
 		if unwatch(); err != nil {
 			e := asError(err)
-			e.Data.Started = e.Code == codeCancelled || e.Code == codeDeadline
+			e.Data.Started = e.Data.Code == "CANCELLED" || e.Data.Code == "DEADLINE"
 			cl.answer(nil, e)
 			return
 		}
@@ -224,9 +224,9 @@ func (c *conn) admit(cl *call) *Error {
 	defer c.mu.Unlock()
 	switch taken := c.room.taken.Load(); {
 	case taken >= int64(c.s.opt.InFlight):
-		return newError(codeBusy, "BUSY", fmt.Sprintf("%d calls of this client have not ended", taken), "wait for answers before calling again")
+		return NewError("BUSY", fmt.Sprintf("%d calls of this client have not ended", taken), "wait for answers before calling again")
 	case cl.id != "" && cl.id != "null" && c.calls[cl.id] != nil:
-		return newError(codeRequest, "ID_IN_USE", fmt.Sprintf("the call %s has not been answered", cl.id), "give every call an id of its own")
+		return NewError("ID_IN_USE", fmt.Sprintf("the call %s has not been answered", cl.id), "give every call an id of its own")
 	case !c.s.begin():
 		return ErrStopping()
 	}
@@ -460,25 +460,3 @@ func (s *Server) Ready(ctx context.Context) error {
 
 // Release releases sessions that had no call for a while.
 func (s *Server) Release() { s.desk.k.ReleaseIdle(releaseIdle) }
-
-// ErrScope refuses a call that the caller may not make.
-func ErrScope(message, hint string) *Error { return newError(codeScope, "SCOPE", message, hint) }
-
-// ErrToken refuses an unknown caller.
-func ErrToken(message, hint string) *Error { return newError(codeToken, "TOKEN", message, hint) }
-
-// ErrBusy refuses a message because the server is full.
-func ErrBusy(message, hint string) *Error { return newError(codeBusy, "BUSY", message, hint) }
-
-// ErrStopping refuses a message because the server ends.
-func ErrStopping() *Error {
-	return newError(codeStopping, "STOPPING", "the server is stopping", "connect again: a new daemon serves the same state")
-}
-
-// ErrRequest refuses a message because of its transport.
-func ErrRequest(code, message, hint string) *Error { return newError(codeRequest, code, message, hint) }
-
-// ErrTooLong refuses a message that is longer than most bytes.
-func ErrTooLong(most int) *Error {
-	return newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("the line is longer than %d bytes", most), "hand in what is new of a conversation alone, by conversation.base")
-}

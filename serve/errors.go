@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,24 +15,29 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// The error codes are the codes of JSON-RPC 2.0, the language server protocol's codes for a
-// cancelled call, and the server's own codes.
+// The codes of answers: those of JSON-RPC 2.0, the language server protocol's code for a cancelled
+// call, and the server's own. A message that is refused for a reason that is not in this table has
+// codeRequest, and a call that the kernel refused has codeKernel.
 const (
-	codeParse     = -32700
-	codeRequest   = -32600
-	codeMethod    = -32601
-	codeParams    = -32602
-	codeKernel    = -32000 // the kernel refused or failed; Data.Code is why
-	codeDeadline  = -32001
-	codeBusy      = -32002
-	codeTooLong   = -32003
-	codeStopping  = -32004
-	codeVersion   = -32005
-	codeBase      = -32006
-	codeScope     = -32007
-	codeToken     = -32008
-	codeCancelled = -32800
+	codeRequest = -32600
+	codeKernel  = -32000
 )
+
+var codes = map[string]int{
+	"NOT_JSON":         -32700,
+	"UNKNOWN_METHOD":   -32601,
+	"INVALID_PARAMS":   -32602,
+	"INTERNAL":         -32603,
+	"DEADLINE":         -32001,
+	"BUSY":             -32002,
+	"LINE_TOO_LONG":    -32003,
+	"STOPPING":         -32004,
+	"PROTOCOL_VERSION": -32005,
+	"BASE_UNKNOWN":     -32006,
+	"SCOPE":            -32007,
+	"TOKEN":            -32008,
+	"CANCELLED":        -32800,
+}
 
 // Error is the error of an answer.
 type Error struct {
@@ -57,25 +63,36 @@ type errorData struct {
 
 func (e *Error) Error() string { return e.Message }
 
-func newError(code int, name, message, hint string) *Error {
-	return &Error{Code: code, Message: message, Data: errorData{Code: name, Hint: hint}}
+// NewError returns the error of a message that is refused for a reason, such as SCOPE.
+func NewError(reason, message, hint string) *Error {
+	return &Error{Code: cmp.Or(codes[reason], codeRequest), Message: message, Data: errorData{Code: reason, Hint: hint}}
+}
+
+// ErrStopping refuses a message because the server ends.
+func ErrStopping() *Error {
+	return NewError("STOPPING", "the server is stopping", "connect again: a new daemon serves the same state")
+}
+
+// ErrTooLong refuses a message that is longer than most bytes.
+func ErrTooLong(most int) *Error {
+	return NewError("LINE_TOO_LONG", fmt.Sprintf("the line is longer than %d bytes", most), "hand in what is new of a conversation alone, by conversation.base")
 }
 
 // errTooMuchText refuses a call whose parameters, besides the messages of a conversation, are
 // longer than most bytes.
 func errTooMuchText(most int) *Error {
-	return newError(codeTooLong, "LINE_TOO_LONG", fmt.Sprintf("the call has more than %d bytes besides the messages of a conversation", most),
+	return NewError("LINE_TOO_LONG", fmt.Sprintf("the call has more than %d bytes besides the messages of a conversation", most),
 		"shorten its texts, or hand long ones in as messages of the conversation")
 }
 
 // invalid returns the error of a message with an invalid form.
 func invalid(message string) *Error {
-	return newError(codeRequest, "INVALID_REQUEST", message, `a message is {"jsonrpc":"2.0","id":…,"method":…,"params":{…}}`)
+	return NewError("INVALID_REQUEST", message, `a message is {"jsonrpc":"2.0","id":…,"method":…,"params":{…}}`)
 }
 
 // badParams returns the error of a call with wrong parameters.
 func badParams(hint, format string, args ...any) *Error {
-	return newError(codeParams, "INVALID_PARAMS", fmt.Sprintf(format, args...), hint)
+	return NewError("INVALID_PARAMS", fmt.Sprintf(format, args...), hint)
 }
 
 // asError adds the code, the reason and the hint to an error.
@@ -86,22 +103,15 @@ func asError(err error) *Error {
 		return &e
 	}
 	name, hint := reason(err)
-	e := newError(codeKernel, name, err.Error(), hint)
+	e := &Error{Code: cmp.Or(codes[name], codeKernel), Message: err.Error(), Data: errorData{Code: name, Hint: hint}}
 	var none *api.NoSessionError
 	if errors.As(err, &none) {
 		e.Data.Hint = none.Hint("status lists them")
 	}
 	errors.As(err, &e.Data.Current)
 	var small *budget.TooSmallError
-	switch {
-	case errors.As(err, &small):
+	if errors.As(err, &small) {
 		e.Data.MissingTokens = small.Over
-	case name == "CANCELLED":
-		e.Code = codeCancelled
-	case name == "DEADLINE":
-		e.Code = codeDeadline
-	case name == "STOPPING":
-		e.Code = codeStopping
 	}
 	return e
 }

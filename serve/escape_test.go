@@ -44,7 +44,7 @@ func TestNoWayOut(t *testing.T) {
 			}
 			for method, more := range map[string]string{"read": "", "remember": `,"text":"planted"`, "memory.update": `,"text":"planted","old":"inside"`, "memory.delete": `,"old":"inside"`} {
 				r := c.call(method, fmt.Sprintf(`{"path":%s%s}`, raw, more))
-				if r.Error == nil && (method != "read" || r.Result["text"] != "") || r.Error != nil && r.Error.Code == codeParams {
+				if r.Error == nil && (method != "read" || r.Result["text"] != "") || r.Error != nil && r.Error.Code == codes["INVALID_PARAMS"] {
 					t.Errorf("%s %s: %+v", method, raw, r)
 				}
 			}

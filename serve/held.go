@@ -154,7 +154,7 @@ func (s *shelf) receive(key heldKey, c *conversation) (*held, error) {
 // extend adds to the held conversation.
 func extend(h *held, c *conversation, values []string) (*held, error) {
 	if h == nil || h.base != c.Base || c.Dialect != "" && transcript.Dialect(c.Dialect) != h.intake.Dialect() {
-		return nil, newError(codeBase, "BASE_UNKNOWN", "the conversation that this continues is not held any more", "hand in all messages, without base")
+		return nil, NewError("BASE_UNKNOWN", "the conversation that this continues is not held any more", "hand in all messages, without base")
 	}
 	keep := h.intake.Len()
 	if c.Keep != nil {

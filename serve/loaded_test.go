@@ -51,7 +51,7 @@ func TestLoadedOverRPC(t *testing.T) {
 		t.Errorf("with it: %s", some)
 	}
 	for _, bad := range []string{`["../x.md"]`, `["a/CLAUDE.md"]`, `[""]`, `[7]`, `"CLAUDE.md"`} {
-		if _, r := ask(`,"loaded":` + bad); r.Error == nil || r.Error.Code != codeParams {
+		if _, r := ask(`,"loaded":` + bad); r.Error == nil || r.Error.Code != codes["INVALID_PARAMS"] {
 			t.Errorf("%s: %+v", bad, r)
 		}
 	}

@@ -55,7 +55,7 @@ type parsed struct {
 func parse(text []byte) parsed {
 	raw := bytes.TrimSpace(text)
 	if !json.Valid(raw) {
-		return parsed{id: "null", err: newError(codeParse, "NOT_JSON", "the line is not a JSON value", "send one JSON-RPC message per line, in UTF-8, without line breaks in it")}
+		return parsed{id: "null", err: NewError("NOT_JSON", "the line is not a JSON value", "send one JSON-RPC message per line, in UTF-8, without line breaks in it")}
 	}
 	var members map[string]json.RawMessage
 	if raw[0] != '{' || json.Unmarshal(raw, &members) != nil {
@@ -97,7 +97,7 @@ func parse(text []byte) parsed {
 func encode(v any) []byte {
 	line, err := textutil.JSON(v)
 	if r, ok := v.(*response); ok && err != nil {
-		return encode(answer(string(r.ID), nil, newError(-32603, "INTERNAL", "the answer can't be written: "+err.Error(), "")))
+		return encode(answer(string(r.ID), nil, NewError("INTERNAL", "the answer can't be written: "+err.Error(), "")))
 	}
 	return append(line, '\n')
 }

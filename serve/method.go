@@ -168,7 +168,7 @@ type capabilities struct {
 
 func doInitialize(c *call, p *initializeCall) (*initialized, error) {
 	if p.Protocol != 0 && p.Protocol != protocol {
-		return nil, newError(codeVersion, "PROTOCOL_VERSION", "the server speaks version 1 of the protocol only", "use a client and a memkernel of the same protocol")
+		return nil, NewError("PROTOCOL_VERSION", "the server speaks version 1 of the protocol only", "use a client and a memkernel of the same protocol")
 	}
 	var methods []string
 	for _, m := range table() {

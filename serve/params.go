@@ -202,25 +202,13 @@ func (c *caller) ask(*Asked) {}
 
 func (s *sessionCall) ask(a *Asked) { a.Sessions, a.Private = []string{s.key()}, s.Private }
 
-func (p *planCall) ask(a *Asked) {
-	p.sessionCall.ask(a)
-	a.Agent = p.AgentID
-}
-
-func (p *flushTurnCall) ask(a *Asked) {
-	p.sessionCall.ask(a)
-	a.Agent = p.AgentID
-}
-
 func (p *turnCall) ask(a *Asked) {
 	p.sessionCall.ask(a)
-	a.Agent = p.AgentID
 	a.update(p.Updates)
 }
 
 func (p *boundaryCall) ask(a *Asked) {
 	p.sessionCall.ask(a)
-	a.Agent = p.AgentID
 	a.update(p.Updates)
 }
 
@@ -293,6 +281,9 @@ func namesHash(raw json.RawMessage) bool {
 func asked(m method, args params) Asked {
 	out := Asked{Method: m.name, Need: m.need}
 	args.ask(&out)
+	if s, ok := args.(interface{ source() checkpoint.Source }); ok {
+		out.Agent = s.source().Agent
+	}
 	out.Whole = out.Whole || m.reach == reachAll && len(out.Sessions) == 0
 	return out
 }

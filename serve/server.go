@@ -208,7 +208,7 @@ func (s *Server) join(c *conn) *Error {
 	case s.stopping:
 		return ErrStopping()
 	case len(s.conns) >= s.opt.Connections:
-		return newError(codeBusy, "BUSY", "there are too many connections", "close one, or use one for several sessions")
+		return NewError("BUSY", "there are too many connections", "close one, or use one for several sessions")
 	}
 	s.conns[c] = struct{}{}
 	return nil

@@ -89,11 +89,11 @@ func TestCancelAndDeadline(t *testing.T) {
 	<-entered
 	c.send(`{"jsonrpc":"2.0","id":"queued","method":"wait"}`)
 	c.send(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"queued"}}`)
-	if r := c.receive(); r.ID != "queued" || r.Error.Code != codeCancelled || r.Error.Data.Started {
+	if r := c.receive(); r.ID != "queued" || r.Error.Code != codes["CANCELLED"] || r.Error.Data.Started {
 		t.Errorf("got %+v %+v", r, r.Error)
 	}
 	c.send(`{"jsonrpc":"2.0","id":"late","method":"wait","params":{"deadline_ms":1}}`)
-	if r := c.receive(); r.ID != "late" || r.Error.Code != codeDeadline || r.Error.Data.Started {
+	if r := c.receive(); r.ID != "late" || r.Error.Code != codes["DEADLINE"] || r.Error.Data.Started {
 		t.Errorf("got %+v %+v", r, r.Error)
 	}
 	c.send(`{"jsonrpc":"2.0","id":"running","method":"restore"}`)
@@ -106,7 +106,7 @@ func TestCancelAndDeadline(t *testing.T) {
 		r := c.receive()
 		got[r.ID] = r
 	}
-	if r := got["running"]; r.Error == nil || r.Error.Code != codeCancelled || !r.Error.Data.Started {
+	if r := got["running"]; r.Error == nil || r.Error.Code != codes["CANCELLED"] || !r.Error.Data.Started {
 		t.Errorf("got %+v", r)
 	}
 	if r := got[float64(1)]; r.Error != nil {
@@ -114,7 +114,7 @@ func TestCancelAndDeadline(t *testing.T) {
 	}
 	for _, bad := range []string{`{}`, `{"id":1,"x":2}`, `[]`} {
 		c.send(`{"jsonrpc":"2.0","id":5,"method":"$/cancelRequest","params":%s}`, bad)
-		if r := c.receive(); r.Error == nil || r.Error.Code != codeParams {
+		if r := c.receive(); r.Error == nil || r.Error.Code != codes["INVALID_PARAMS"] {
 			t.Errorf("%s: got %+v", bad, r)
 		}
 	}
@@ -130,7 +130,7 @@ func TestBounds(t *testing.T) {
 		<-entered
 	}
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"restore"}`)
-	if r := c.receive(); r.ID != float64(2) || r.Error == nil || r.Error.Code != codeBusy {
+	if r := c.receive(); r.ID != float64(2) || r.Error == nil || r.Error.Code != codes["BUSY"] {
 		t.Errorf("got %+v", r)
 	}
 	close(leave)
@@ -138,7 +138,7 @@ func TestBounds(t *testing.T) {
 	c.receive()
 	for _, n := range []int{70_000, 200_000} {
 		go fmt.Fprintf(c.nc, `{"jsonrpc":"2.0","id":3,"method":"restore","params":{"session_key":"%s"}}`+"\n", strings.Repeat("x", n))
-		if r := c.receive(); r.ID != nil || r.Error == nil || r.Error.Code != codeTooLong {
+		if r := c.receive(); r.ID != nil || r.Error == nil || r.Error.Code != codes["LINE_TOO_LONG"] {
 			t.Errorf("got %+v", r)
 		}
 	}
@@ -163,7 +163,7 @@ func TestStopCommits(t *testing.T) {
 		runtime.Gosched()
 	}
 	c.send(`{"jsonrpc":"2.0","id":4,"method":"restore"}`)
-	if r := c.receive(); r.Error == nil || r.Error.Code != codeStopping {
+	if r := c.receive(); r.Error == nil || r.Error.Code != codes["STOPPING"] {
 		t.Errorf("got %+v", r)
 	}
 	close(leave)
@@ -191,7 +191,7 @@ func TestHeldConversationsAreBounded(t *testing.T) {
 		r := say(i, fmt.Sprintf(`{"dialect":"openai","messages":[{"role":"user","content":%q}]}`, strings.Repeat("x", 400)))
 		base[i] = r.Result["conversation"].(map[string]any)["base"].(string)
 	}
-	if r := say(0, fmt.Sprintf(`{"base":%q,"messages":[]}`, base[0])); r.Error == nil || r.Error.Code != codeBase {
+	if r := say(0, fmt.Sprintf(`{"base":%q,"messages":[]}`, base[0])); r.Error == nil || r.Error.Code != codes["BASE_UNKNOWN"] {
 		t.Errorf("the oldest is held: %+v", r)
 	}
 	if r := say(4, fmt.Sprintf(`{"base":%q,"messages":[]}`, base[4])); r.Error != nil {
@@ -205,7 +205,7 @@ func TestHeldConversationsAreBounded(t *testing.T) {
 		t.Errorf("%d bytes, %d in %d conversations", s.desk.held.bytes, sum, len(s.desk.held.byKey))
 	}
 	for _, bad := range []string{`{"dialect":"openai","keep":1,"messages":[]}`, `{"dialect":"openai","messages":[],"keys":["a"]}`, `{"messages":[{"role":"user","content":"x"}]}`} {
-		if r := say(9, bad); r.Error == nil || r.Error.Code != codeParams {
+		if r := say(9, bad); r.Error == nil || r.Error.Code != codes["INVALID_PARAMS"] {
 			t.Errorf("%s: %+v", bad, r)
 		}
 	}
@@ -238,7 +238,7 @@ func TestTools(t *testing.T) {
 	if got := fmt.Sprint(r.Result["content"]); !strings.Contains(got, "reason:OK") {
 		t.Errorf("got %s", got)
 	}
-	if r := c.call("tools.call", `{"name":"none"}`); r.Error == nil || r.Error.Code != codeParams {
+	if r := c.call("tools.call", `{"name":"none"}`); r.Error == nil || r.Error.Code != codes["INVALID_PARAMS"] {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -254,7 +254,7 @@ func TestEndedSessionIsLetGo(t *testing.T) {
 	if len(s.desk.held.byKey) > 0 || s.desk.held.bytes != 0 {
 		t.Errorf("%d conversations of %d bytes are held", len(s.desk.held.byKey), s.desk.held.bytes)
 	}
-	if r := c.call("observe_turn", fmt.Sprintf(`{"session_key":"e","conversation":{"base":%q,"messages":[]}}`, base)); r.Error == nil || r.Error.Code != codeBase {
+	if r := c.call("observe_turn", fmt.Sprintf(`{"session_key":"e","conversation":{"base":%q,"messages":[]}}`, base)); r.Error == nil || r.Error.Code != codes["BASE_UNKNOWN"] {
 		t.Errorf("got %+v", r)
 	}
 	if r := c.call("observe_turn", turn("e", 1)); r.Result["outcome"] != "duplicate" {

@@ -82,7 +82,7 @@ func TestEvents(t *testing.T) {
 func TestNothingBehindTheAnswer(t *testing.T) {
 	w := &counter{}
 	e := &eventStream{x: &exchange{w: w}}
-	if !e.end(serve.Refusal(serve.ErrRequest("X", "x", ""))) {
+	if !e.end(serve.Refusal(serve.NewError("X", "x", ""))) {
 		t.Fatal("it is not answered")
 	}
 	before := w.n

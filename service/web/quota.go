@@ -34,7 +34,7 @@ func (x *exchange) pay(of string, quota, n int64) *serve.Error {
 	used := max(0, x.d.refilled[key].Sub(now))
 	if over := used + min(took, time.Minute) - time.Minute; over > 0 {
 		x.wait = int(math.Ceil(over.Seconds()))
-		return serve.ErrBusy(fmt.Sprintf("the quota of %d %s a minute is used up", quota, of),
+		return serve.NewError("BUSY", fmt.Sprintf("the quota of %d %s a minute is used up", quota, of),
 			fmt.Sprintf("deliver it again in %d s; --quota-%s of 'memkernel serve' sets the quota", x.wait, of))
 	}
 	x.d.refilled[key] = now.Add(used + took)
@@ -63,7 +63,7 @@ func (x *exchange) asks() func(serve.Asked) *serve.Error {
 	calls := int64(0)
 	return func(a serve.Asked) *serve.Error {
 		if why := x.d.refusal(x.token, a); why != "" {
-			return serve.ErrScope(a.Method+": "+why, "ask whoever made the token for one that may")
+			return serve.NewError("SCOPE", a.Method+": "+why, "ask whoever made the token for one that may")
 		}
 		if err := x.spend("calls", x.d.o.Quotas.Calls, calls); err != nil {
 			return err

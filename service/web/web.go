@@ -242,13 +242,13 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer x.log()
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
-	err := serve.ErrRequest("NOT_FOUND", "there is nothing at this path", "calls go to POST /rpc; /openapi.json describes it")
+	err := serve.NewError("NOT_FOUND", "there is nothing at this path", "calls go to POST /rpc; /openapi.json describes it")
 	if methods := routes[path]; methods[r.Method] != nil {
 		err = methods[r.Method](x)
 	} else if methods != nil {
 		allowed := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
 		w.Header().Set("Allow", allowed)
-		err = serve.ErrRequest("METHOD", "this path takes "+allowed, "")
+		err = serve.NewError("METHOD", "this path takes "+allowed, "")
 	}
 	if err != nil {
 		x.refuse(err, serve.Refusal(err).JSON)
@@ -269,10 +269,10 @@ func ready(x *exchange) *serve.Error {
 	}
 	if x.d.full() {
 		x.wait = retryBusy
-		return serve.ErrRequest("NOT_READY", "there is no room for further requests", "wait as long as Retry-After says")
+		return serve.NewError("NOT_READY", "there is no room for further requests", "wait as long as Retry-After says")
 	}
 	if err := x.d.o.Ready(x.r.Context()); err != nil {
-		return serve.ErrRequest("NOT_READY", err.Error(), "'memkernel doctor' says what is wrong")
+		return serve.NewError("NOT_READY", err.Error(), "'memkernel doctor' says what is wrong")
 	}
 	return fixed([]byte(`{"status":"ready"}` + "\n"))(x)
 }
@@ -294,7 +294,7 @@ func guarded(next handler) handler {
 		}
 		x.token = tok
 		if (tok.Tenant != "") != d.o.Tenants {
-			return serve.ErrScope("the token is not for this server", "a server with --tenants takes tokens with a tenant, any other those without")
+			return serve.NewError("SCOPE", "the token is not for this server", "a server with --tenants takes tokens with a tenant, any other those without")
 		}
 		if !d.take(tok, 1, 0) {
 			x.delay()
@@ -332,20 +332,20 @@ func (d *Door) bearer(r *http.Request) (*token.Token, *serve.Error) {
 	const hint = "send the header Authorization: Bearer and a token of 'memkernel token create'"
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if len(r.Header.Values("Authorization")) != 1 || !strings.EqualFold(scheme, "Bearer") {
-		return nil, serve.ErrToken("the request has no token", hint)
+		return nil, serve.NewError("TOKEN", "the request has no token", hint)
 	}
 	tok, err := d.o.Tokens.Find(secret, d.o.now())
 	switch {
 	case err == nil:
 		return tok, nil
 	case errors.Is(err, token.ErrUnknown), errors.Is(err, token.ErrRevoked), errors.Is(err, token.ErrExpired):
-		return nil, serve.ErrToken(err.Error(), hint)
+		return nil, serve.NewError("TOKEN", err.Error(), hint)
 	}
 	d.o.Logger.Error("tokens can't be read", "error", err.Error())
 	if store.Again(err) {
-		return nil, serve.ErrRequest("TRY_AGAIN", "tokens can't be read", "deliver the call again: what keeps them was out of reach")
+		return nil, serve.NewError("TRY_AGAIN", "tokens can't be read", "deliver the call again: what keeps them was out of reach")
 	}
-	return nil, serve.ErrRequest("NOT_READY", "tokens can't be read", "")
+	return nil, serve.NewError("NOT_READY", "tokens can't be read", "")
 }
 
 // shares returns whose room a request of a token takes: everybody's, its tenant's and its own.
@@ -489,7 +489,7 @@ func (x *exchange) call(m []byte, notify func(serve.Reply)) (serve.Reply, *serve
 	}
 	if err != nil {
 		x.d.o.Logger.Error("tenant can't be opened", "tenant", x.token.Tenant, "error", err.Error())
-		return serve.Reply{}, serve.ErrRequest("NOT_READY", "what the token is for can't be opened", "")
+		return serve.Reply{}, serve.NewError("NOT_READY", "what the token is for can't be opened", "")
 	}
 	defer done()
 	reply := s.Answer(x.r.Context(), m, serve.Caller{Name: x.token.ID, May: x.asks(), Notify: notify, Turn: x.d.turns(x.token)})
@@ -505,10 +505,10 @@ func (x *exchange) body(most int64) ([]byte, *serve.Error) {
 	d := x.d
 	kind, params, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
 	if charset := cmp.Or(params["charset"], "utf-8"); err != nil || kind != "application/json" || !strings.EqualFold(charset, "utf-8") {
-		return nil, serve.ErrRequest("MEDIA_TYPE", "the body is not application/json in UTF-8", "send Content-Type: application/json")
+		return nil, serve.NewError("MEDIA_TYPE", "the body is not application/json in UTF-8", "send Content-Type: application/json")
 	}
 	if e := x.r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return nil, serve.ErrRequest("MEDIA_TYPE", "the body is encoded, and none is taken so", "send it as it is")
+		return nil, serve.NewError("MEDIA_TYPE", "the body is encoded, and none is taken so", "send it as it is")
 	}
 	size := max(x.r.ContentLength, 0)
 	if size > most {
@@ -529,7 +529,7 @@ func (x *exchange) body(most int64) ([]byte, *serve.Error) {
 		return nil, refused
 	}
 	if err != nil {
-		return nil, serve.ErrRequest("INVALID_REQUEST", "the body ended too soon, or took too long", "deliver it again")
+		return nil, serve.NewError("INVALID_REQUEST", "the body ended too soon, or took too long", "deliver it again")
 	}
 	_ = http.NewResponseController(x.w).SetReadDeadline(time.Time{})
 	x.w.Header().Del("Connection")
@@ -537,7 +537,7 @@ func (x *exchange) body(most int64) ([]byte, *serve.Error) {
 }
 
 func errBusy(message string) *serve.Error {
-	return serve.ErrBusy(message, "wait as long as Retry-After says, and deliver it again")
+	return serve.NewError("BUSY", message, "wait as long as Retry-After says, and deliver it again")
 }
 
 // incoming is a body that is being received. Reading fails with a [serve.Error] if the body is
