@@ -9,8 +9,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
 func TestRefusalsSayWhatToDo(t *testing.T) {
@@ -79,8 +77,11 @@ func everything(t *testing.T, v any) string {
 	return out
 }
 
+// maxSaid is the longest message of a server in an error.
+const maxSaid = 300
+
 func TestTheKeyIsInNoError(t *testing.T) {
-	half := strings.Repeat("x", endpoint.MaxSaidBytes-len(testKey)/2)
+	half := strings.Repeat("x", maxSaid-len(testKey)/2)
 	for name, answer := range map[string]func(http.ResponseWriter){
 		"as JSON":   func(w http.ResponseWriter) { refuse(w, 401, `{"error":{"message":"bad key `+testKey+`"}}`) },
 		"as code":   func(w http.ResponseWriter) { refuse(w, 401, `{"error":{"message":"bad","code":"`+testKey+`"}}`) },
@@ -159,7 +160,7 @@ func TestServersWordsAreOneShortLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := strings.TrimPrefix(e.Err.Error(), "400 Bad Request: ")
-	if !strings.HasPrefix(said, "a b [31m c 漢") || len(said) > endpoint.MaxSaidBytes+len("…") || !strings.HasSuffix(said, "漢…") {
+	if !strings.HasPrefix(said, "a b [31m c 漢") || len(said) > maxSaid+len("…") || !strings.HasSuffix(said, "漢…") {
 		t.Errorf("got %d bytes %q", len(said), said)
 	}
 }

@@ -24,12 +24,12 @@ func TestStreamGoesOn(t *testing.T) {
 	long := `{"jsonrpc":"2.0","id":1,"method":"plan","params":{"conversation":{"messages":["` + strings.Repeat("x", 5<<20) + `"]}}}`
 	wrong := `{"jsonrpc":"2.0","id":1,"method":"plan","params":{"conversation":{"messages":[1 2],"dialect":"pi"}}}`
 	for _, x := range []struct{ line, code string }{
-		{`{"jsonrpc":"2.0","id":1,"method":"search","params":{"query":"` + strings.Repeat("x", MaxText) + `"}}`, "LINE_TOO_LONG"},
+		{`{"jsonrpc":"2.0","id":1,"method":"search","params":{"query":"` + strings.Repeat("x", maxText) + `"}}`, "LINE_TOO_LONG"},
 		{`{"jsonrpc":"2.0","id":1,"method":"search","params":{"query":"` + strings.Repeat("x", api.MaxQuestion+1) + `"}}`, "QUERY_TOO_LONG"},
 		{`{"jsonrpc":"2.0","id":1,"method":"pages","params":{"session_key":"` + strings.Repeat("x", mostSmall) + `"}}`, "LINE_TOO_LONG"},
 		{`{"jsonrpc":"2.0","id":1,"params":{"method":"plan","session_key":"` + strings.Repeat("x", mostSmall) + `"},"method":"pages"}`, "LINE_TOO_LONG"},
 		{`{"jsonrpc":"2.0","id":1,"params":{"session_key":"` + strings.Repeat("x", mostSmall) + `","method":"pages"},"method":"remember"}`, "INVALID_PARAMS"},
-		{`{"jsonrpc":"2.0","id":1,"method":"remember","params":{"text":"` + strings.Repeat("x", MaxText) + `"}}`, "LINE_TOO_LONG"},
+		{`{"jsonrpc":"2.0","id":1,"method":"remember","params":{"text":"` + strings.Repeat("x", maxText) + `"}}`, "LINE_TOO_LONG"},
 		{`{"jsonrpc":"2.0","id":1,"method":"remember","params":{"text":` + strings.Repeat("[", 11_000), "NOT_JSON"},
 		{`{"jsonrpc":"2.0","id":1,"method" : "\u0070ages" ,"params":{"session_key":"` + strings.Repeat("x", mostSmall) + `"}}`, "LINE_TOO_LONG"},
 		{wrong, "NOT_JSON"}, {long, "LINE_TOO_LONG"}, {strings.Replace(long, `["`, `[1 2,"`, 1), "LINE_TOO_LONG"}, {"]", "NOT_JSON"}, {"{", "NOT_JSON"}, {`"`, "NOT_JSON"},

@@ -101,7 +101,7 @@ func documentedBy[T, D any](name string, v T, err error, of func(string, T) D) (
 const mostSmall = 64 << 10
 
 // mostOf bounds the parameters of methods that take neither conversations nor texts to keep, in
-// bytes. The bound of all other methods is [MaxText].
+// bytes. The bound of all other methods is maxText.
 var mostOf = map[string]int{
 	"search":     api.MaxQuestion + mostSmall,
 	"initialize": mostSmall, "shutdown": mostSmall, "restore": mostSmall, "memory.undo": mostSmall, "memory.list": mostSmall, "retain": mostSmall,

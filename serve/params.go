@@ -73,8 +73,8 @@ func decode(p *parsed, into params) *Error {
 			length -= len(m)
 		}
 	}
-	if length > MaxText {
-		return errTooMuchText(MaxText)
+	if length > maxText {
+		return errTooMuchText(maxText)
 	}
 	return nil
 }

@@ -19,9 +19,9 @@ import (
 const (
 	// MaxMessage bounds a message in bytes: 64 MiB.
 	MaxMessage = 64 << 20
-	// MaxText bounds the parameters of a call in bytes, without the messages of a conversation:
+	// maxText bounds the parameters of a call in bytes, without the messages of a conversation:
 	// 4 MiB.
-	MaxText = 4 << 20
+	maxText = 4 << 20
 
 	defaultInFlight    = 64 // calls of one connection
 	defaultConnections = 256

@@ -495,7 +495,7 @@ func (s *stand) startProxy() {
 
 func (s *stand) stopProxy() {
 	if s.proxy != nil {
-		s.proxied.ask("http://" + s.listen + proxy.PathStatus)
+		s.proxied.ask("http://" + s.listen + "/status")
 		s.proxy.Process.Kill()
 		s.proxy.Wait()
 		s.proxy = nil

@@ -83,8 +83,8 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// MaxSaidBytes is the limit for a server's message in an error.
-const MaxSaidBytes = 300
+// maxSaidBytes is the limit for a server's message in an error.
+const maxSaidBytes = 300
 
 // Clean makes a server's message fit for an error. The result is short, on one line, and has
 // neither the key nor control characters. Clean removes the key before it shortens the text,
@@ -100,8 +100,8 @@ func Clean(s, key string) string {
 		return r
 	}, strings.ToValidUTF8(s, ""))
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= MaxSaidBytes {
+	if len(s) <= maxSaidBytes {
 		return s
 	}
-	return textutil.Head(s, MaxSaidBytes) + "…"
+	return textutil.Head(s, maxSaidBytes) + "…"
 }

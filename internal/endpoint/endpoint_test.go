@@ -69,7 +69,7 @@ func TestRetryAfter(t *testing.T) {
 // cut.
 func TestClean(t *testing.T) {
 	const key = "sk-test-0123456789abcdef"
-	half := strings.Repeat("x", MaxSaidBytes-len(key)/2)
+	half := strings.Repeat("x", maxSaidBytes-len(key)/2)
 	for in, want := range map[string]string{
 		"a\r\n b\x1b[31m\u202ec\xff": "a b [31m c",
 		"bad key " + key:             "bad key [key]",

@@ -41,7 +41,7 @@ const (
 	codex       Format = "codex"
 	gemini      Format = "gemini"
 	copilot     Format = "copilot"
-	OpenCode    Format = "opencode"
+	openCode    Format = "opencode"
 	openClaw    Format = "openclaw"
 	pi          Format = "pi"
 	chatGPT     Format = "chatgpt"
@@ -54,7 +54,7 @@ const (
 
 // Formats lists them all.
 func Formats() []Format {
-	return []Format{claudeCode, codex, gemini, copilot, OpenCode, openClaw, pi, chatGPT, claudeAI, mcpMemory, mem0, claudeMem, basicMemory}
+	return []Format{claudeCode, codex, gemini, copilot, openCode, openClaw, pi, chatGPT, claudeAI, mcpMemory, mem0, claudeMem, basicMemory}
 }
 
 // Session is a conversation.
@@ -75,6 +75,8 @@ type Session struct {
 	Model    string
 	Print    string
 	Aside    int
+	// Plugin is set if a plugin of the program may have recorded the session as it went.
+	Plugin bool
 	// Live is set if the program may still be working on the session.
 	Live bool
 }

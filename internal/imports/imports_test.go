@@ -299,7 +299,7 @@ func TestCutExports(t *testing.T) {
 	}
 }
 
-func openCode(t *testing.T, path, folder string) {
+func makeOpenCode(t *testing.T, path, folder string) {
 	t.Helper()
 	database(t, path,
 		`CREATE TABLE session (id text PRIMARY KEY, project_id text, parent_id text, directory text NOT NULL, title text NOT NULL, time_created integer)`,
@@ -321,9 +321,9 @@ tool result torn
 
 func TestOpenCode(t *testing.T) {
 	dir := t.TempDir()
-	openCode(t, filepath.Join(dir, "opencode.db"), dir)
+	makeOpenCode(t, filepath.Join(dir, "opencode.db"), dir)
 	h := readAll(t, dir, false, dir)
-	if len(h.sessions) != 1 || h.elsewhere[OpenCode] != 1 {
+	if len(h.sessions) != 1 || h.elsewhere[openCode] != 1 {
 		t.Fatalf("%d sessions, elsewhere %v, left %q", len(h.sessions), h.elsewhere, h.left)
 	}
 	if got := sketch(h.sessions[0].Messages); got != openCodeSaid {

@@ -25,7 +25,7 @@ import (
 
 // openCodeExport hands out the session in a document of OpenCode's command export.
 func (r *reader) openCodeExport(c *candidate) error {
-	c.format = OpenCode
+	c.format = openCode
 	if c.size > maxGemini {
 		return tooLarge(c.size, maxGemini)
 	}
@@ -48,7 +48,7 @@ func (r *reader) openCodeExport(c *candidate) error {
 	case doc.Info.ParentID != "":
 		return errors.New("it is a subagent's part of another session")
 	}
-	s := &Session{Format: OpenCode, ID: doc.Info.ID, Place: c.place, Print: hash(string(data))}
+	s := &Session{Format: openCode, Plugin: true, ID: doc.Info.ID, Place: c.place, Print: hash(string(data))}
 	if err := r.ocSaid(s, data); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (r *reader) ocSaid(s *Session, document []byte) error {
 		return err
 	}
 	for _, n := range said.Notes {
-		r.lost(OpenCode, "%s: %s", s.Place, n.Text)
+		r.lost(openCode, "%s: %s", s.Place, n.Text)
 	}
 	s.add(said.Messages)
 	return nil
@@ -93,7 +93,7 @@ func (r *reader) database(c *candidate) error {
 		tables map[string][]string
 		read   func(*candidate, *sql.DB) error
 	}{
-		{OpenCode, map[string][]string{"session": {"id", "directory", "title", "parent_id"}, "message": {"id", "session_id", "data", "time_created"}, "part": {"id", "message_id", "data"}}, r.openCode},
+		{openCode, map[string][]string{"session": {"id", "directory", "title", "parent_id"}, "message": {"id", "session_id", "data", "time_created"}, "part": {"id", "message_id", "data"}}, r.openCode},
 		{claudeMem, map[string][]string{"observations": {"id", "project", "type", "created_at"}, "session_summaries": {"id", "project", "learned", "created_at"}}, r.claudeMem},
 		{mem0, map[string][]string{"history": {"id", "memory_id", "new_memory", "event", "created_at"}}, r.mem0History},
 	} {
@@ -161,7 +161,7 @@ func (r *reader) openCode(c *candidate, db *sql.DB) error {
 		return err
 	}
 	for _, h := range heads {
-		s := &Session{Format: OpenCode, ID: h[0], Place: c.place + "#" + h[0]}
+		s := &Session{Format: openCode, Plugin: true, ID: h[0], Place: c.place + "#" + h[0]}
 		if r.o.All || r.isHere(h[1]) {
 			if err := r.ocSession(db, s); err != nil {
 				return err
@@ -212,7 +212,7 @@ func (r *reader) ocSession(db *sql.DB, s *Session) error {
 			m := ocMessage{Parts: []json.RawMessage{}}
 			err := json.Unmarshal([]byte(data), &m.Info)
 			if last, broken = id, err != nil || m.Info == nil; broken {
-				r.lost(OpenCode, "%s: message %s: %w", s.Place, id, cmp.Or(err, errUnknown))
+				r.lost(openCode, "%s: message %s: %w", s.Place, id, cmp.Or(err, errUnknown))
 				return nil
 			}
 			m.Info["id"] = json.RawMessage(strconv.Quote(id))
@@ -226,7 +226,7 @@ func (r *reader) ocSession(db *sql.DB, s *Session) error {
 		case json.Valid([]byte(part.String)):
 			doc.Messages[at].Parts = append(doc.Messages[at].Parts, json.RawMessage(part.String))
 		default:
-			r.lost(OpenCode, "%s: message %s: a part is no JSON", s.Place, id)
+			r.lost(openCode, "%s: message %s: a part is no JSON", s.Place, id)
 		}
 		return nil
 	}, "SELECT m.id, m.time_created, m.data, p.data FROM message m LEFT JOIN part p ON p.message_id = m.id WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.id", s.ID); err != nil {

@@ -215,7 +215,7 @@ func (im *importer) session(s *imports.Session) error {
 		r.Known++
 		return nil
 	}
-	if s.Format == imports.OpenCode && !im.ledger.Knew(s) && im.seen(s.Key()) {
+	if s.Plugin && !im.ledger.Knew(s) && im.seen(s.Key()) {
 		im.left(s.Format, s.Place, "its plugin recorded it as it went")
 		return nil
 	}

@@ -236,7 +236,7 @@ func names(hosts []install.Host) (out []string) {
 // changes counts the files to write.
 func changes(files []install.Change) (n int) {
 	for _, c := range files {
-		if c.Action != install.Keep && c.Error == "" {
+		if c.Action.Changes() && c.Error == "" {
 			n++
 		}
 	}

@@ -12,10 +12,6 @@ import (
 	"github.com/memkernel/memkernel/serve/install"
 )
 
-// actions has a word for each action on a file.
-var actions = map[install.Action]string{install.Create: "new", install.Modify: "add to", install.Keep: "has it",
-	install.Restore: "put back", install.TakeOut: "take out of", install.Delete: "delete"}
-
 // showInitPlan prints the hosts that were found and the planned changes.
 func showInitPlan(s *display.Sheet, a *cli.App, in *install.Installer, doc *initJSON) {
 	change, has := changes(doc.Files) > 0, hasIt(doc)
@@ -52,10 +48,10 @@ func showInitPlan(s *display.Sheet, a *cli.App, in *install.Installer, doc *init
 	rows := fileRows(in, doc.Files)
 	for _, h := range doc.Hosts {
 		if h.UserWide != "" {
-			rows = append(rows, row{actions[install.Keep], in.Short(h.UserWide), "hooks, for all your projects"})
+			rows = append(rows, row{"has it", in.Short(h.UserWide), "hooks, for all your projects"})
 		}
 		if h.UserServer != "" {
-			rows = append(rows, row{actions[install.Keep], in.Short(h.UserServer), "tools, by your hand"})
+			rows = append(rows, row{"has it", in.Short(h.UserServer), "tools, by your hand"})
 		}
 	}
 	if change {
@@ -82,7 +78,7 @@ func stateName(in *install.Installer) string {
 
 // hasIt reports whether some host already has its entries.
 func hasIt(doc *initJSON) bool {
-	return slices.ContainsFunc(doc.Files, func(c install.Change) bool { return c.Action == install.Keep && c.Error == "" }) ||
+	return slices.ContainsFunc(doc.Files, func(c install.Change) bool { return !c.Action.Changes() && c.Error == "" }) ||
 		slices.ContainsFunc(doc.Hosts, func(h install.Host) bool { return h.UserWide != "" || h.UserServer != "" })
 }
 
@@ -110,13 +106,13 @@ func fileRows(in *install.Installer, files []install.Change) (out []row) {
 			continue
 		}
 		what := strings.Join(c.Adds, ", ")
-		if c.Action == install.Restore || c.Action == install.Delete {
+		if c.Action.Whole() {
 			what = ""
 		}
 		if c.Target != "" {
 			what += " (a link to " + in.Short(c.Target) + ")"
 		}
-		if r := (row{actions[c.Action], in.Short(c.Path), what}); !slices.Contains(out, r) {
+		if r := (row{c.Action.Word(), in.Short(c.Path), what}); !slices.Contains(out, r) {
 			out = append(out, r)
 		}
 	}

@@ -25,13 +25,24 @@ type Action string
 
 // The actions.
 const (
-	Create  Action = "create"   // it is made
-	Modify  Action = "modify"   // entries are added, or brought up to date
-	Keep    Action = "keep"     // nothing has to change
-	Restore Action = "restore"  // it gets its earlier content back
-	TakeOut Action = "take_out" // it was touched since: our entries leave
-	Delete  Action = "delete"   // it held nothing but our entries
+	create  Action = "create"   // it is made
+	modify  Action = "modify"   // entries are added, or brought up to date
+	keep    Action = "keep"     // nothing has to change
+	restore Action = "restore"  // it gets its earlier content back
+	strip   Action = "take_out" // it was touched since: our entries leave
+	remove  Action = "delete"   // it held nothing but our entries
 )
+
+// Word returns the word for the action in messages.
+func (a Action) Word() string {
+	return map[Action]string{create: "new", modify: "add to", keep: "has it", restore: "put back", strip: "take out of", remove: "delete"}[a]
+}
+
+// Changes reports whether the action changes the file.
+func (a Action) Changes() bool { return a != keep }
+
+// Whole reports whether the action replaces or removes the whole file.
+func (a Action) Whole() bool { return a == restore || a == remove }
 
 // Change is a file and the change to it.
 type Change struct {
@@ -116,7 +127,7 @@ func (in *Installer) TakeOut(names []string, write bool) ([]Change, error) {
 			return nil, err
 		}
 	}
-	return slices.DeleteFunc(in.each(names, true, r, write), func(c Change) bool { return c.Action == Keep && c.Error == "" }), nil
+	return slices.DeleteFunc(in.each(names, true, r, write), func(c Change) bool { return c.Action == keep && c.Error == "" }), nil
 }
 
 // hooksOff notes in the state directory whether the hooks of hosts are off, because a host runs
@@ -154,7 +165,7 @@ func (in *Installer) each(names []string, gone bool, r *record, write bool) []Ch
 				continue
 			}
 			f.host = h
-			c := Change{Host: h.name, Path: f.path, Action: Keep, Adds: []string{}, ByHand: []string{}}
+			c := Change{Host: h.name, Path: f.path, Action: keep, Adds: []string{}, ByHand: []string{}}
 			for _, p := range f.parts {
 				if p.what != "" {
 					c.Adds = append(c.Adds, p.what)
@@ -261,7 +272,7 @@ func (in *Installer) change(f *file, c *Change, r *record, gone, write bool) err
 		}
 		same := settings.Same(after, data)
 		if same {
-			c.Action = Keep
+			c.Action = keep
 		}
 		if !write || same && !gone {
 			return nil
@@ -282,9 +293,9 @@ func (in *Installer) with(f *file, c *Change, _ *recorded, path string, data []b
 	switch {
 	case err != nil:
 	case data == nil:
-		c.Action = Create
+		c.Action = create
 	default:
-		c.Action = Modify
+		c.Action = modify
 	}
 	return after, err
 }
@@ -296,13 +307,13 @@ func (in *Installer) without(f *file, c *Change, e *recorded, path string, data 
 	case data == nil, e != nil && e.notYet(data), f.isRules() && !in.inside(path):
 		return data, nil
 	case e != nil && e.untouched(data):
-		c.Action, after = Restore, e.before()
+		c.Action, after = restore, e.before()
 	default:
-		c.Action = TakeOut
+		c.Action = strip
 		after, err = f.takeOut(data, e)
 	}
 	if after == nil && err == nil {
-		c.Action = Delete
+		c.Action = remove
 	}
 	return after, err
 }

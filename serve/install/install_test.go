@@ -276,7 +276,7 @@ func TestEveryByteStays(t *testing.T) {
 			}
 			all := tree(t, in.Workspace)
 			for _, c := range put(t, in, f.host) {
-				if c.Action != Keep || c.Done {
+				if c.Action != keep || c.Done {
 					t.Errorf("a second run: %+v", c)
 				}
 			}
@@ -424,7 +424,7 @@ func TestLeftAlone(t *testing.T) {
 		others := 0
 		for _, ch := range put(t, in, append(Names(), c.host)...) {
 			switch {
-			case ch.Path != path && ch.Error == "" && (ch.Done || ch.Action == Keep):
+			case ch.Path != path && ch.Error == "" && (ch.Done || ch.Action == keep):
 				others++
 			case ch.Path != path || !strings.Contains(ch.Error, c.where) || ch.Done || len(ch.ByHand) == 0 || !strings.Contains(strings.Join(ch.ByHand, "\n"), "memkernel"):
 				t.Errorf("%s %q: %+v", c.name, c.text, ch)
@@ -480,7 +480,7 @@ func TestRulesReadOnly(t *testing.T) {
 		out := put(t, in, "cursor", "vscode", "copilot", "aider", "goose")
 		restore()
 		for _, c := range out {
-			if is := filepath.Base(c.Path) == locked; is != strings.Contains(c.Error, "can't be read or written: make") || is && len(c.ByHand) == 0 || is == c.Done && c.Action != Keep {
+			if is := filepath.Base(c.Path) == locked; is != strings.Contains(c.Error, "can't be read or written: make") || is && len(c.ByHand) == 0 || is == c.Done && c.Action != keep {
 				t.Errorf("%s: %+v", locked, c)
 			}
 		}

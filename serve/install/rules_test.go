@@ -66,7 +66,7 @@ func TestRulesLeaveNoTrace(t *testing.T) {
 					t.Errorf("line ends are mixed:\n%q", data)
 				}
 				for _, c := range put(t, in, host) {
-					if c.Action != Keep || c.Done {
+					if c.Action != keep || c.Done {
 						t.Errorf("a second run: %+v", c)
 					}
 				}

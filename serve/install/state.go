@@ -40,7 +40,7 @@ func (in *Installer) StateFiles() (own, others []string, err error) {
 // write they are not made. SESSION-STATE.md and the user's configuration of the project are removed
 // if only the program wrote to them. kept is that configuration if a person wrote to it, or "".
 func (in *Installer) StateAround(write bool) (out []Change, kept string, err error) {
-	remove := func(path string, own func([]byte) bool) (theirs bool) {
+	drop := func(path string, own func([]byte) bool) (theirs bool) {
 		data, bad := settings.Read(path)
 		if path == "" || bad != nil || data == nil {
 			return false
@@ -48,7 +48,7 @@ func (in *Installer) StateAround(write bool) (out []Change, kept string, err err
 		if !own(data) {
 			return true
 		}
-		c := Change{Path: path, Action: Delete, Adds: []string{}, ByHand: []string{}}
+		c := Change{Path: path, Action: remove, Adds: []string{}, ByHand: []string{}}
 		if write {
 			bad = settings.Write(path, data, nil)
 			c.Done, err = bad == nil, errors.Join(err, bad)
@@ -56,8 +56,8 @@ func (in *Installer) StateAround(write bool) (out []Change, kept string, err err
 		out = append(out, c)
 		return false
 	}
-	remove(filepath.Join(in.Workspace, "SESSION-STATE.md"), func(text []byte) bool { return in.OwnState(string(text)) })
-	if remove(in.Project, in.OwnProject) {
+	drop(filepath.Join(in.Workspace, "SESSION-STATE.md"), func(text []byte) bool { return in.OwnState(string(text)) })
+	if drop(in.Project, in.OwnProject) {
 		return out, in.Project, err
 	}
 	for dir := filepath.Dir(in.Project); write && in.Project != "" && os.Remove(dir) == nil; dir = filepath.Dir(dir) {

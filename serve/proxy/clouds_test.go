@@ -146,7 +146,7 @@ func TestClouds(t *testing.T) {
 			a.path, a.streams = paths[0], paths[1]
 			a.head = strings.Replace(a.head, `"model":"claude-sonnet-4-6"`, `"anthropic_version":"x-2023"`, 1)
 			s.turns(a, 12, "Authorization", "Bearer key", "X-Memkernel-Session", "s")
-			st, _ := s.own(http.MethodGet, proxy.PathStatus)
+			st, _ := s.own(http.MethodGet, "/status")
 			if st.Planned != 24 {
 				t.Errorf("status: %+v", st)
 			}
@@ -243,7 +243,7 @@ func TestWebSocket(t *testing.T) {
 	if _, err := r.ReadByte(); err != io.EOF {
 		t.Errorf("the end of the connection does not reach the client: %v", err)
 	}
-	if st, _ := s.own(http.MethodGet, proxy.PathStatus); len(st.Passed) != 1 || st.Passed[0].Reason != "path" {
+	if st, _ := s.own(http.MethodGet, "/status"); len(st.Passed) != 1 || st.Passed[0].Reason != "path" {
 		t.Errorf("status: %+v", st.Passed)
 	}
 }

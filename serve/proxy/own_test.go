@@ -40,11 +40,11 @@ func TestStatusIsGuarded(t *testing.T) {
 	s := newStage(t, fakemodel.Options{Script: script}, proxy.Options{AllowOrigins: []string{"https://app.example"}}, nil)
 	s.turns(anthropic, 2)
 	for _, header := range [][]string{{"Origin", "http://localhost:3000"}, {"Origin", "https://app.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}} {
-		if _, status := s.own(http.MethodGet, proxy.PathStatus, header...); status != http.StatusForbidden {
+		if _, status := s.own(http.MethodGet, "/status", header...); status != http.StatusForbidden {
 			t.Errorf("with %v: status %d", header, status)
 		}
 	}
-	st, status := s.own(http.MethodGet, proxy.PathStatus)
+	st, status := s.own(http.MethodGet, "/status")
 	if status != http.StatusOK || st.Planned != 4 || st.Refused != 5 {
 		t.Errorf("status %d: %+v", status, st)
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// PathStatus is the proxy's own path: GET it for a [Status]. It is only for programs of this machine.
-const PathStatus = "/status"
+// pathStatus is the proxy's own path: GET it for a [Status]. It is only for programs of this machine.
+const pathStatus = "/status"
 
 // statusSchema is the schema of [Status].
 const statusSchema = "memkernel/proxy_status/v1"
@@ -129,7 +129,7 @@ func (x *Proxy) Status() *Status {
 // own answers a request for one of the proxy's own paths. These paths are not for pages in
 // browsers and not for other machines, even if other machines are allowed.
 func (x *Proxy) own(w http.ResponseWriter, r *http.Request) bool {
-	if r.Method != http.MethodGet || r.URL.Path != PathStatus {
+	if r.Method != http.MethodGet || r.URL.Path != pathStatus {
 		return false
 	}
 	if why := strange(r); why != "" {

@@ -106,7 +106,7 @@ func TestUpstreams(t *testing.T) {
 			t.Errorf("%s: %q", path, lines[len(lines)-1])
 		}
 	}
-	st, _ := s.own(http.MethodGet, proxy.PathStatus)
+	st, _ := s.own(http.MethodGet, "/status")
 	var fors []string
 	for _, u := range st.Upstreams {
 		fors = append(fors, u.For)

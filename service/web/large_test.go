@@ -367,12 +367,15 @@ func TestOneTenantsLongCall(t *testing.T) {
 	}
 }
 
+// maxText is the longest text of a call besides its conversation.
+const maxText = 4 << 20
+
 // TestLongText: a call whose text besides its conversation is too long is refused, and so is a long
 // call of a method that takes no texts. As a message of a conversation the text is taken.
 func TestLongText(t *testing.T) {
 	h := newHouse(t)
 	secret := h.token(token.Rights{Tenant: "a"})
-	long := strings.Repeat("where does the heron nest ", serve.MaxText/26+1)
+	long := strings.Repeat("where does the heron nest ", maxText/26+1)
 	for body, path := range map[string]string{
 		`{"jsonrpc":"2.0","id":1,"method":"remember","params":{"session_key":"s","path":"memory/x.md","text":"` + long + `"}}`: "/rpc",
 		`{"jsonrpc":"2.0","id":1,"method":"pages","params":{"session_key":"` + long[:1<<20] + `"}}`:                            "/rpc",
@@ -382,7 +385,7 @@ func TestLongText(t *testing.T) {
 		}
 	}
 	waitFor(t, func() bool { return h.door.taken() == 0 })
-	body := largeCall("observe_turn", serve.MaxText+1, serve.MaxText, "")
+	body := largeCall("observe_turn", maxText+1, maxText, "")
 	if g := h.send(http.MethodPost, "/rpc", secret, body); g.status != http.StatusOK || g.code() != "" {
 		t.Errorf("in a message: %d %s", g.status, g.body)
 	}
