@@ -120,9 +120,7 @@ func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
 		ctx, cancel := context.WithTimeout(context.Background(), compactTime)
 		defer cancel()
 		blocks, usage, err := way.compact(ctx, x.opt.Transport, format, at, body)
-		if usage != nil && x.opt.Billed != nil {
-			x.opt.Billed(Billed{Conversation: ln.name, Model: to.Model, Usage: *usage, Began: began})
-		}
+		spent := x.spent(Billed{Conversation: ln.name, Model: to.Model, Began: began}, usage)
 		if err == nil {
 			to.Now, to.Compact = x.opt.Now(), &api.CompactWish{Provider: &api.ProviderCompaction{Blocks: blocks, Covers: covers}}
 			err = ln.take(ctx, k, to, host)
@@ -131,12 +129,20 @@ func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
 			x.log.Warn("the provider's compaction is not used: the next cut is the kernel's own", "detail", err.Error(), "conversation", ln.name)
 			return
 		}
-		attrs := []any{"messages", covers, "conversation", ln.name}
-		if usage != nil {
-			attrs = append(attrs, "input_tokens", usage.InputTotal(), "output_tokens", usage.OutputTokens)
-		}
-		x.log.Info("compacted by the provider", attrs...)
+		x.log.Info("compacted by the provider", append([]any{"messages", covers, "conversation", ln.name}, spent...)...)
 	})
+}
+
+// spent reports the bill of a request of the proxy's own, and returns its tokens for the log. The
+// usage is nil if the answer names none.
+func (x *Proxy) spent(b Billed, usage *memkernel.Usage) []any {
+	if usage == nil {
+		return nil
+	}
+	if b.Usage = *usage; x.opt.Billed != nil {
+		x.opt.Billed(b)
+	}
+	return []any{"input_tokens", usage.InputTotal(), "output_tokens", usage.OutputTokens}
 }
 
 // covered returns the number of messages that a compaction should cover. They are the messages
@@ -270,14 +276,8 @@ func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
 		if done == nil {
 			return
 		}
-		if usage != nil && x.opt.Billed != nil {
-			x.opt.Billed(Billed{Conversation: name, Model: model, Row: done.Bill, Usage: *usage, Began: began})
-		}
-		attrs := []any{"reason", done.Reason, "conversation", name}
-		if usage != nil {
-			attrs = append(attrs, "input_tokens", usage.InputTotal(), "output_tokens", usage.OutputTokens)
-		}
-		x.log.Info(done.Line, attrs...)
+		spent := x.spent(Billed{Conversation: name, Model: model, Row: done.Bill, Began: began}, usage)
+		x.log.Info(done.Line, append([]any{"reason", done.Reason, "conversation", name}, spent...)...)
 	})
 }
 
