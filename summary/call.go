@@ -47,8 +47,6 @@ type Call struct {
 	Since int `json:"since,omitempty"`
 	// Session is the host's handle of a running command.
 	Session string `json:"session,omitempty"`
-	// Why is the assistant's text before the call.
-	Why string `json:"why,omitempty"`
 }
 
 // Label names the call in a few words. A command is its own label. Other calls are named by tool
@@ -84,7 +82,7 @@ func (u *updater) call(tc *memkernel.ToolCall) {
 // inner reads one of the calls that tc makes.
 func (u *updater) inner(tc *memkernel.ToolCall, made toolcall.Inner) {
 	made.Input = u.mask(made.Input) // paths and names come from it too
-	c := Call{ID: tc.ID, Name: oneLine(made.Name, nameRunes), Why: u.s.Said}
+	c := Call{ID: tc.ID, Name: oneLine(made.Name, nameRunes)}
 	scripted := made.Name != tc.Name
 	if scripted { // no tool that the host itself calls has this name
 		c.Name = oneLine("tools."+made.Name, nameRunes)
@@ -135,7 +133,7 @@ func (u *updater) resume(c Call, session string) bool {
 	found := false
 	for _, r := range u.s.Running {
 		if runs(r) {
-			found, r.ID, r.Why = true, c.ID, c.Why
+			found, r.ID = true, c.ID
 			u.pend(r)
 		}
 	}

@@ -64,12 +64,11 @@ func (u *updater) settle(c Call, r *memkernel.ToolResult, text string) {
 	if c.Command != "" {
 		u.commanded(c, out, first, last)
 	}
-	u.note(c, out, first, last)
 	if Failed(out) || out == statusStopped {
 		return
 	}
 	for _, p := range c.Paths {
-		u.artifact(p, c)
+		u.artifact(p)
 	}
 	switch {
 	case c.Task != "":
@@ -272,34 +271,9 @@ func (u *updater) checked(cmd command, first, last string) {
 	}
 }
 
-// note keeps the last error line until the same thing succeeds.
-func (u *updater) note(c Call, out, first, last string) {
-	if !Failed(out) && u.s.LastError.Why == "" {
-		return
-	}
-	sig := c.Command
-	if sig == "" {
-		sig = c.Name + " " + c.Path
-	}
-	switch {
-	case Failed(out):
-		line := oneLine(errorLine(first, last), errorRunes)
-		if line == "" {
-			line = oneLine(c.Name, nameRunes) + " " + out
-		}
-		u.s.LastError = u.entry("e", "", line)
-		u.s.LastError.Why = sig
-	case out == statusOK && u.s.LastError.Why == sig:
-		u.s.LastError = Entry{}
-	}
-}
-
 // artifact records a written file. A file that is written again becomes the newest.
-func (u *updater) artifact(p string, c Call) {
+func (u *updater) artifact(p string) {
 	e := u.entry("a", "", p)
-	if e.Why = c.Why; e.Why == "" {
-		e.Why = c.Name
-	}
 	if i := slices.IndexFunc(u.s.Artifacts, func(o Entry) bool { return o.Text == p }); i >= 0 {
 		e.ID = u.s.Artifacts[i].ID
 		u.s.Artifacts = slices.Delete(slices.Clone(u.s.Artifacts), i, i+1)

@@ -61,12 +61,9 @@ type State struct {
 	Place       place   `json:"place,omitzero"`
 	LastCheck   command `json:"last_check,omitzero"`
 	LastCommand command `json:"last_command,omitzero"`
-	LastError   Entry   `json:"last_error,omitzero"`
 
 	// Ask is the assistant's last word while its turn may be over.
 	Ask openAsk `json:"ask,omitzero"`
-	// Said is the gist of the assistant's last text in this turn.
-	Said string `json:"said,omitempty"`
 	// Pending are the calls without a result.
 	Pending []Call `json:"pending,omitempty"`
 	// Running are the commands that their host left running.
@@ -96,13 +93,11 @@ type Entry struct {
 	By string `json:"by,omitempty"`
 	// Text is the excerpt, one line of bounded length. For artifacts it is the path.
 	Text string `json:"text"`
-	// Why is the reason of an artifact or the error line of a failing check.
+	// Why is the error line of a failing check.
 	Why string `json:"why,omitempty"`
 	// Key is the message that the entry was read from.
 	Key  string    `json:"key,omitempty"`
 	Time time.Time `json:"time,omitzero"`
-	// Turn is the user turn in which the entry was written.
-	Turn int `json:"turn,omitempty"`
 }
 
 // ByUser is the owner of a person's decision.

@@ -16,7 +16,6 @@ const (
 	questionRunes   = choice.QuestionRunes
 	replyRunes      = choice.ReplyRunes
 	optionRunes     = 120
-	whyRunes        = 140
 	commandRunes    = 140
 	errorRunes      = 180
 	todoRunes       = 120

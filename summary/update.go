@@ -106,7 +106,7 @@ func (mask masker) ending(s string, n int) string {
 
 // entry makes an entry from the current message.
 func (u *updater) entry(letter, kind, text string) Entry {
-	e := Entry{ID: u.s.nextID(letter), Kind: kind, Text: text, Key: u.m.Key, Turn: u.s.Turn}
+	e := Entry{ID: u.s.nextID(letter), Kind: kind, Text: text, Key: u.m.Key}
 	if !u.m.Time.IsZero() {
 		e.Time = u.m.Time.UTC().Round(0)
 	}
@@ -135,7 +135,6 @@ func (u *updater) request(text string) {
 	}
 	u.reported()
 	u.unasked()
-	u.s.Said = ""
 	if text == "" {
 		return
 	}
@@ -155,7 +154,6 @@ func (u *updater) say(text string) {
 		return
 	}
 	text = u.mask.ending(text, sayWindow)
-	u.s.Said = oneLine(unmark(lastLine(text)), whyRunes)
 	before, m := u.asked(), u.m
 	u.late = func() openAsk {
 		a := ask(text).goesOn(before)
@@ -181,7 +179,7 @@ func (u *updater) reported() {
 	if a.Report == "" || a.Key != "" && slices.ContainsFunc(u.s.Reports, func(e Entry) bool { return e.Key == a.Key && e.Kind == kindReport }) {
 		return
 	}
-	e := Entry{ID: u.s.nextID("w"), Kind: kindReport, Text: a.Report, Key: a.Key, Time: a.Time, Turn: u.s.Turn - 1}
+	e := Entry{ID: u.s.nextID("w"), Kind: kindReport, Text: a.Report, Key: a.Key, Time: a.Time}
 	u.s.Reports = push(u.s.Reports, e, maxReports, new(int))
 }
 
