@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/memkernel/memkernel/summary"
 )
 
 // Line is one statement of a working state in a Markdown file that people read too, such as "-
@@ -15,25 +17,24 @@ type Line struct {
 	Tag, Text string
 }
 
-// The tags. A record has at most one line of each tag up to TagStatus.
+// The tags. A record has at most one line of each tag up to tagStatus.
 const (
-	TagGoal       = "goal"
+	tagGoal       = "goal"
 	TagTask       = "task" // the user's last request
 	tagStep       = "step"
-	TagNext       = "next"
-	TagStatus     = "status"
-	TagConstraint = "constraint"
-	TagDecision   = "decision"
-	TagOpen       = "open"
-	TagLesson     = "lesson"
-	TagModified   = "modified"
-	TagRead       = "read"
+	tagNext       = "next"
+	tagStatus     = "status"
+	tagConstraint = "constraint"
+	tagDecision   = "decision"
+	tagOpen       = "open"
+	tagLesson     = "lesson"
+	tagModified   = "modified"
+	tagRead       = "read"
 	tagReport     = "report" // the agent's last words
 	tagPlace      = "place"
 	tagCommit     = "commit"
 	TagUser       = "user"
 	TagAgent      = "agent"
-	TagSession    = "session" // another session, in a line
 	tagMore       = "more"
 )
 
@@ -86,12 +87,12 @@ type value struct {
 
 func (c *Checkpoint) values() []value {
 	w := &c.Working
-	return []value{{TagGoal, &w.Goal}, {TagTask, &w.Topic}, {tagReport, &w.Report}, {tagStep, &w.Step}, {TagNext, &w.NextAction}, {tagPlace, &w.Place}}
+	return []value{{tagGoal, &w.Goal}, {TagTask, &w.Topic}, {tagReport, &w.Report}, {tagStep, &w.Step}, {tagNext, &w.NextAction}, {tagPlace, &w.Place}}
 }
 
 // lists returns the lists of a checkpoint by their tags.
 func (c *Checkpoint) lists() []list {
-	decisions := list{tag: TagDecision, add: c.takeDecision}
+	decisions := list{tag: tagDecision, add: c.takeDecision}
 	for _, d := range c.Decisions {
 		text := string(d.What)
 		if !d.When.IsZero() {
@@ -99,15 +100,18 @@ func (c *Checkpoint) lists() []list {
 		}
 		decisions.texts = append(decisions.texts, text)
 	}
-	return []list{listOf(TagConstraint, maxConstraints, &c.Constraints), decisions, listOf(TagOpen, maxOpenItems, &c.OpenItems),
-		listOf(TagLesson, maxLearnings, &c.Learnings), listOf(tagCommit, maxCommits, &c.Resources.Commits),
-		listOf(TagModified, maxFiles, &c.Resources.FilesModified), listOf(TagRead, maxFiles, &c.Resources.FilesRead)}
+	return []list{listOf(tagConstraint, maxConstraints, &c.Constraints), decisions, listOf(tagOpen, maxOpenItems, &c.OpenItems),
+		listOf(tagLesson, maxLearnings, &c.Learnings), listOf(tagCommit, maxCommits, &c.Resources.Commits),
+		listOf(tagModified, maxFiles, &c.Resources.FilesModified), listOf(tagRead, maxFiles, &c.Resources.FilesRead)}
 }
 
-// Lines returns the contents of a checkpoint in at most maxBytes, the most important first and
+// Record is a working state as lines.
+type Record []Line
+
+// RecordOf returns the contents of a checkpoint in at most maxBytes, the most important first and
 // lists oldest first. A last line counts the list entries that are left out. Goal, task, step and
 // status are always included.
-func Lines(c *Checkpoint, maxBytes int) []Line {
+func RecordOf(c *Checkpoint, maxBytes int) Record {
 	var head []Line
 	for _, v := range c.values() {
 		text := *v.at
@@ -116,14 +120,14 @@ func Lines(c *Checkpoint, maxBytes int) []Line {
 		}
 		head = appendLine(head, v.tag, string(text))
 	}
-	head = appendLine(head, TagStatus, string(c.Working.Status))
+	head = appendLine(head, tagStatus, string(c.Working.Status))
 	var lists [][]Line
 	for _, l := range c.lists() {
 		var lines []Line
-		if l.tag == TagModified || l.tag == TagRead {
+		if l.tag == tagModified || l.tag == tagRead {
 			l.texts = capped(l.texts, maxLineFiles)
 		}
-		if l.tag == TagOpen {
+		if l.tag == tagOpen {
 			slices.Reverse(l.texts) // the least pressing is dropped first
 		}
 		for _, t := range l.texts {
@@ -165,7 +169,7 @@ func bounded(head []Line, lists [][]Line, maxBytes int) []Line {
 		lists[most] = lists[most][1:]
 	}
 	for _, list := range lists {
-		if len(list) > 0 && list[0].Tag == TagOpen {
+		if len(list) > 0 && list[0].Tag == tagOpen {
 			slices.Reverse(list)
 		}
 		head = append(head, list...)
@@ -184,17 +188,17 @@ func bounded(head []Line, lists [][]Line, maxBytes int) []Line {
 
 var timeBehind = regexp.MustCompile(`^(.+) \((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)$`)
 
-// FromLines returns the checkpoint that lines hold. It ignores unknown tags. The checkpoint has
+// Checkpoint returns the checkpoint that a record holds. It ignores unknown tags. The checkpoint has
 // no id.
-func FromLines(lines []Line) *Checkpoint {
+func (r Record) Checkpoint() *Checkpoint {
 	c := &Checkpoint{Schema: schema, SchemaVersion: schemaVersion}
 	c.Working.Status = statusIdle
-	for _, l := range lines {
+	for _, l := range r {
 		text := line(l.Text, maxLineRunes)
 		switch s := status(text); {
 		case l.Tag == TagUser || l.Tag == TagAgent:
 			c.Thread.KeyExchanges = capped(append(c.Thread.KeyExchanges, exchange{Name(l.Tag), Text(text)}), maxExchanges)
-		case l.Tag == TagStatus && (s == statusInProgress || s == statusWaiting):
+		case l.Tag == tagStatus && (s == statusInProgress || s == statusWaiting):
 			c.Working.Status = s
 		}
 		for _, v := range c.values() {
@@ -226,10 +230,55 @@ func (c *Checkpoint) takeDecision(text string) {
 	}
 }
 
-// After returns the lines of two records of one session as those of one record. Single values and
-// open items of the old record give way, since they describe a moment. The goal and the task stay.
-func After(old, newer []Line) []Line {
-	return append(slices.DeleteFunc(slices.Clone(old), func(l Line) bool {
-		return slices.Contains([]string{tagReport, tagStep, TagNext, TagStatus, tagPlace, TagOpen}, l.Tag)
+// Then returns a record and a newer one of the same session as one record. Single values and open
+// items of the old record give way, since they describe a moment. The goal and the task stay.
+func (r Record) Then(newer Record) Record {
+	return append(slices.DeleteFunc(slices.Clone(r), func(l Line) bool {
+		return slices.Contains([]string{tagReport, tagStep, tagNext, tagStatus, tagPlace, tagOpen}, l.Tag)
 	}), newer...)
+}
+
+// Matter returns the lines that decide whether a record differs from the last one. It leaves out
+// open files and the next step because they change on every call.
+func (r Record) Matter() (out []string) {
+	for _, l := range r {
+		if !slices.Contains([]string{tagNext, tagStatus, tagRead, tagModified}, l.Tag) {
+			out = append(out, l.String())
+		}
+	}
+	return out
+}
+
+// Task returns the task, or else the goal, "" if the record has neither.
+func (r Record) Task() string {
+	for _, tag := range [...]string{TagTask, tagGoal} {
+		if i := slices.IndexFunc(r, func(l Line) bool { return l.Tag == tag }); i >= 0 {
+			return r[i].Text
+		}
+	}
+	return ""
+}
+
+// Settled reports whether a line is an entry of a list that only grows.
+func (l Line) Settled() bool {
+	return l.Tag == tagConstraint || l.Tag == tagDecision || l.Tag == tagLesson
+}
+
+// FromSummary returns the working state that a summary holds, nil if the summary is empty.
+func FromSummary(key string, st summary.State) *Checkpoint {
+	if st.Turn == 0 {
+		return nil
+	}
+	r := Record{{tagGoal, st.Goal.Text}, {TagTask, st.Request.Text}}
+	for _, list := range [...]struct {
+		tag     string
+		entries []summary.Entry
+	}{{tagConstraint, st.Constraints}, {tagDecision, st.Decisions}, {tagOpen, st.OpenThreads()}, {tagModified, st.Artifacts}} {
+		for _, e := range list.entries {
+			r = append(r, Line{list.tag, e.Text})
+		}
+	}
+	c := slices.DeleteFunc(r, func(l Line) bool { return l.Text == "" }).Checkpoint()
+	c.Meta.SessionKey, c.Meta.CreatedAt = Name(key), Time{st.Request.Time.UTC()}
+	return c
 }

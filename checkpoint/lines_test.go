@@ -13,7 +13,7 @@ import (
 
 // readBack writes lines as a file has them and reads them again.
 func readBack(t interface{ Fatalf(string, ...any) }, lines []checkpoint.Line) *checkpoint.Checkpoint {
-	var got []checkpoint.Line
+	var got checkpoint.Record
 	for _, l := range lines {
 		r, ok := checkpoint.ParseLine(l.String() + "\r\n")
 		if !ok || r != l {
@@ -21,7 +21,7 @@ func readBack(t interface{ Fatalf(string, ...any) }, lines []checkpoint.Line) *c
 		}
 		got = append(got, r)
 	}
-	return checkpoint.FromLines(got)
+	return got.Checkpoint()
 }
 
 // A checkpoint written as lines and read back is the same checkpoint.
@@ -29,7 +29,7 @@ func TestLinesRoundTrip(t *testing.T) {
 	c := sample(4)
 	c.Constraints = []checkpoint.Text{"Never push to main.", "Keep it under 100 lines."}
 	c.Working.Goal, c.Working.Step, c.Working.Status = "ship the release", "write the notes", checkpoint.StatusWaiting
-	back := readBack(t, checkpoint.Lines(c, 1<<20))
+	back := readBack(t, checkpoint.RecordOf(c, 1<<20))
 	for name, pair := range map[string][2]any{
 		"constraints": {c.Constraints, back.Constraints}, "open items": {c.OpenItems, back.OpenItems}, "learnings": {c.Learnings, back.Learnings},
 		"modified": {c.Resources.FilesModified, back.Resources.FilesModified}, "read": {c.Resources.FilesRead, back.Resources.FilesRead},
@@ -54,7 +54,7 @@ func TestLinesAreBounded(t *testing.T) {
 		c := sample(rapid.IntRange(0, 40).Draw(t, "entries"))
 		c.Working.Goal = "ship the release"
 		limit := rapid.IntRange(500, 6000).Draw(t, "limit")
-		lines := checkpoint.Lines(c, limit)
+		lines := checkpoint.RecordOf(c, limit)
 		size, most := 0, 0
 		for _, l := range lines {
 			size += len(l.String()) + 1
@@ -62,7 +62,7 @@ func TestLinesAreBounded(t *testing.T) {
 		if strings.HasPrefix(lines[len(lines)-1].Text, "left out: ") {
 			most = len(lines[len(lines)-1].String()) + 1
 		}
-		if size-most > limit || !slices.Contains(lines, checkpoint.Line{Tag: checkpoint.TagGoal, Text: "ship the release"}) {
+		if size-most > limit || !slices.Contains(lines, checkpoint.Line{Tag: "goal", Text: "ship the release"}) {
 			t.Fatalf("%d bytes at %d: %v", size, limit, lines)
 		}
 		back := readBack(t, lines)
@@ -82,7 +82,7 @@ func TestLinesOfHostileText(t *testing.T) {
 		c.Decisions = append(c.Decisions, checkpoint.Decision{What: checkpoint.Text(s)})
 		c.OpenItems = append(c.OpenItems, checkpoint.Text(s))
 	}
-	for _, l := range checkpoint.Lines(c, 1<<20) {
+	for _, l := range checkpoint.RecordOf(c, 1<<20) {
 		if strings.ContainsAny(l.String(), "\n\r") {
 			t.Errorf("a line break stands in %q", l.String())
 		}
@@ -96,9 +96,9 @@ func TestLinesOfHostileText(t *testing.T) {
 
 // Two records of one session are joined: the newer has what is now, neither loses
 // what was settled.
-func TestAfter(t *testing.T) {
-	say := func(texts ...string) []checkpoint.Line {
-		var lines []checkpoint.Line
+func TestThen(t *testing.T) {
+	say := func(texts ...string) checkpoint.Record {
+		var lines checkpoint.Record
 		for _, s := range texts {
 			l, ok := checkpoint.ParseLine("- " + s)
 			if !ok {
@@ -110,7 +110,7 @@ func TestAfter(t *testing.T) {
 	}
 	old := say("[goal] G", "[task] T", "[step] S", "[constraint] C1", "[decision] D1 (2026-01-02T03:04:05Z)", "[open] O1", "[modified] a", "[modified] b")
 	newer := say("[step] S2", "[constraint] C2", "[constraint] C1", "[decision] D1 (2026-01-02T03:04:05Z)", "[decision] D2", "[open] O2", "[modified] a")
-	m := checkpoint.FromLines(checkpoint.After(old, newer))
+	m := old.Then(newer).Checkpoint()
 	if m.Working.Goal != "G" || m.Working.Topic != "T" || m.Working.Step != "S2" || len(m.Constraints) != 2 || len(m.Decisions) != 2 ||
 		!slices.Equal(m.OpenItems, []checkpoint.Text{"O2"}) || !slices.Equal(m.Resources.FilesModified, []checkpoint.Name{"b", "a"}) {
 		t.Errorf("%+v", m)

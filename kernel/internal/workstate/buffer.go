@@ -64,7 +64,7 @@ func (b *buffer) turn(ctx context.Context, t *Turn) []fault.Fault {
 	lines := turnLines(msgs, b.Mask)
 	touched := checkpoint.Update(checkpoint.State{}, msgs, b.Mask.Text)
 	c.Resources = checkpoint.Build(touched, nil, checkpoint.Input{}).Resources
-	state, items := b.news(checkpoint.Lines(c, maxTurnBytes))
+	state, items := b.news(checkpoint.RecordOf(c, maxTurnBytes))
 	return b.write(ctx, id, bufferHead{What: fmt.Sprintf("turn %d", b.Turns), full: t.Reading.Utilization()}, append(lines, state...), items)
 }
 
@@ -74,27 +74,13 @@ func (b *buffer) state(ctx context.Context, r checkpoint.Reading) []fault.Fault 
 	if b.Options.BufferOff || c == nil {
 		return nil
 	}
-	lines := checkpoint.Lines(c, maxDumpBytes)
-	id := ingest.PageID("wb", append([]string{b.name, b.cycle(), "dump"}, matter(lines)...)...)
+	lines := checkpoint.RecordOf(c, maxDumpBytes)
+	id := ingest.PageID("wb", append([]string{b.name, b.cycle(), "dump"}, lines.Matter()...)...)
 	_, items := b.news(lines)
 	if b.Cut != "" {
 		items = append(items, b.cutItem())
 	}
 	return b.write(ctx, id, bufferHead{What: BufferDump, full: r.Utilization()}, lines, items)
-}
-
-// matter returns the lines that decide whether a dump differs from the last one. It leaves out
-// open files and the next step because they change on every call.
-func matter(lines []checkpoint.Line) []string {
-	var out []string
-	for _, l := range lines {
-		switch l.Tag {
-		case checkpoint.TagNext, checkpoint.TagStatus, checkpoint.TagRead, checkpoint.TagModified:
-		default:
-			out = append(out, l.String())
-		}
-	}
-	return out
 }
 
 // cutItem marks that the buffer has a dump after the kernel's own newest cut.
@@ -107,7 +93,7 @@ func (b *buffer) cutSince() bool {
 }
 
 // turnLines returns the user's words and the agent's last words of a turn.
-func turnLines(msgs []memkernel.Message, masker *mask.Masker) []checkpoint.Line {
+func turnLines(msgs []memkernel.Message, masker *mask.Masker) checkpoint.Record {
 	var user, agent string
 	for i := range msgs {
 		m := &msgs[i]
@@ -118,7 +104,7 @@ func turnLines(msgs []memkernel.Message, masker *mask.Masker) []checkpoint.Line 
 			agent = text
 		}
 	}
-	var out []checkpoint.Line
+	var out checkpoint.Record
 	add := func(tag, text string) {
 		if text = summary.Excerpt(masker.Text(text), 400); text != "" {
 			out = append(out, checkpoint.Line{Tag: tag, Text: text})
@@ -131,12 +117,11 @@ func turnLines(msgs []memkernel.Message, masker *mask.Masker) []checkpoint.Line 
 
 // news returns the lines without the list items that the buffer already has from this cycle. It
 // also returns the hashes of all list items of the lines.
-func (b *buffer) news(lines []checkpoint.Line) (fresh []checkpoint.Line, items []string) {
+func (b *buffer) news(lines checkpoint.Record) (fresh checkpoint.Record, items []string) {
 	cycle := b.cycle()
 	empty := b.empty()
 	for _, l := range lines {
-		switch l.Tag {
-		case checkpoint.TagConstraint, checkpoint.TagDecision, checkpoint.TagLesson:
+		if l.Settled() {
 			item := ingest.PageID("bi", b.name, cycle, l.Tag, l.Text)
 			if b.Session.Has(item) && !empty {
 				continue
@@ -163,7 +148,7 @@ func (b *buffer) empty() bool {
 func (b *buffer) cycle() string { return fmt.Sprint(b.Epoch, " ", b.Compactions, " ", b.Cut) }
 
 // write promises an entry in the journal and appends the entry to the buffer.
-func (b *buffer) write(ctx context.Context, id string, h bufferHead, lines []checkpoint.Line, items []string) []fault.Fault {
+func (b *buffer) write(ctx context.Context, id string, h bufferHead, lines checkpoint.Record, items []string) []fault.Fault {
 	h.At, h.session, h.captured = b.now, b.name, b.life.State.Thread.Captured
 	var text strings.Builder
 	first := ingest.PageID("bi", b.name, b.cycle(), "begun")

@@ -54,18 +54,18 @@ func bufferOf(private *markdownstore.Store, s session) (*checkpoint.Checkpoint, 
 	if err != nil {
 		return nil, nil
 	}
-	var lines []checkpoint.Line
+	var lines checkpoint.Record
 	meta := checkpoint.Meta{SessionKey: checkpoint.Name(s.Key())}
 	for _, e := range Buffered(text) {
 		if e.session == s.Name() {
-			lines = checkpoint.After(lines, e.lines)
+			lines = lines.Then(e.lines)
 			meta.Captured, meta.CreatedAt = max(meta.Captured, e.captured), checkpoint.Time{Time: e.At.UTC()}
 		}
 	}
 	if meta.CreatedAt.IsZero() {
 		return nil, nil
 	}
-	out := checkpoint.FromLines(lines)
+	out := lines.Checkpoint()
 	out.Meta = meta
 	return out, nil
 }
@@ -82,7 +82,7 @@ func ReadBuffer(private *markdownstore.Store) (string, error) {
 // bufferEntry is an entry with its place in the file.
 type bufferEntry struct {
 	bufferHead
-	lines    []checkpoint.Line
+	lines    checkpoint.Record
 	from, to int // bytes, with the entry's marker
 	// foreign reports that somebody else wrote into the entry. ends reports that it has its marker.
 	foreign, ends bool

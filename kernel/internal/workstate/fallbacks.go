@@ -147,35 +147,13 @@ func (k *Keeper) Restore(observed summary.State, o *checkpoint.RestoreOptions) (
 		}
 	}
 	if c == nil {
-		c, from, source = fromSummary(k.Session.Key(), observed), api.NetJournal, "the session's journal"
+		c, from, source = checkpoint.FromSummary(k.Session.Key(), observed), api.NetJournal, "the session's journal"
 	}
 	if c != nil {
 		out.Net, source = from, cmp.Or(source, k.sourceOf(c, from))
 		out.Text = checkpoint.Restore(c, &checkpoint.RestoreOptions{Occasion: o.Occasion, Resolver: o.Resolver, Shown: o.Shown, Source: source})
 	}
 	return out, nil
-}
-
-// fromSummary makes a working state from the summary of the observed turns. It returns nil if the
-// summary is empty.
-func fromSummary(key string, st summary.State) *checkpoint.Checkpoint {
-	if st.Turn == 0 {
-		return nil
-	}
-	lines := []checkpoint.Line{{Tag: checkpoint.TagGoal, Text: st.Goal.Text}, {Tag: checkpoint.TagTask, Text: st.Request.Text}}
-	add := func(tag string, entries []summary.Entry) {
-		for _, e := range entries {
-			lines = append(lines, checkpoint.Line{Tag: tag, Text: e.Text})
-		}
-	}
-	add(checkpoint.TagConstraint, st.Constraints)
-	add(checkpoint.TagDecision, st.Decisions)
-	add(checkpoint.TagOpen, st.OpenThreads())
-	add(checkpoint.TagModified, st.Artifacts)
-	lines = slices.DeleteFunc(lines, func(l checkpoint.Line) bool { return l.Text == "" })
-	c := checkpoint.FromLines(lines)
-	c.Meta.SessionKey, c.Meta.CreatedAt = checkpoint.Name(key), checkpoint.Time{Time: st.Request.Time.UTC()}
-	return c
 }
 
 // HasMarkdown reports whether the Markdown records of private sessions may be written.

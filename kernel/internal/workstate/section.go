@@ -48,6 +48,9 @@ type brief struct {
 // maxBriefs is the largest number of sessions that a section has a line for.
 const maxBriefs = 5
 
+// sessionTag is the tag of a brief.
+const sessionTag = "session"
+
 // stateEnd is the mark after a section.
 const stateEnd = "<!-- /memkernel:state -->"
 
@@ -92,10 +95,10 @@ func sectionOf(m []string, body string) *section {
 func (c *section) sum() string { return ingest.Hash(c.Body)[:32] }
 
 // lines returns the statements about the session that the section shows in full.
-func (c *section) lines() []checkpoint.Line {
-	var out []checkpoint.Line
+func (c *section) lines() checkpoint.Record {
+	var out checkpoint.Record
 	for l := range strings.SplitSeq(c.Body, "\n") {
-		if line, ok := checkpoint.ParseLine(l); ok && line.Tag != checkpoint.TagSession {
+		if line, ok := checkpoint.ParseLine(l); ok && line.Tag != sessionTag {
 			out = append(out, line)
 		}
 	}
@@ -131,7 +134,7 @@ func (c *section) briefs() []brief {
 }
 
 // setBody writes the statements about a session and the lines of the other sessions.
-func (c *section) setBody(key string, lines []checkpoint.Line, others []brief) {
+func (c *section) setBody(key string, lines checkpoint.Record, others []brief) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Session state of %s, %s\n\n", strconv.Quote(key), c.At.UTC().Format("2006-01-02 15:04 UTC"))
 	for _, l := range lines {
@@ -142,7 +145,7 @@ func (c *section) setBody(key string, lines []checkpoint.Line, others []brief) {
 		b.WriteString("\nOther sessions, each with its own state (`memkernel restore --session KEY`):\n\n")
 	}
 	for _, o := range others[:min(len(others), maxBriefs)] {
-		b.WriteString(checkpoint.Line{Tag: checkpoint.TagSession, Text: fmt.Sprintf("%s, %s: %s", strconv.Quote(o.Key), o.At.UTC().Format(time.RFC3339), o.Task)}.String() + "\n")
+		b.WriteString(checkpoint.Line{Tag: sessionTag, Text: fmt.Sprintf("%s, %s: %s", strconv.Quote(o.Key), o.At.UTC().Format(time.RFC3339), o.Task)}.String() + "\n")
 	}
 	c.Body = b.String()
 }

@@ -1,6 +1,7 @@
 package workstate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func ReadStateFile(private *markdownstore.Store) (stateFile, string, error) {
 // newStateFile returns the new text of the file, or "" if the file should stay as it is.
 func (k *Keeper) newStateFile(f stateFile, c *checkpoint.Checkpoint, spoke bool, now time.Time) (string, []fault.Fault) {
 	old, key := f.Section, k.Mask.Text(k.Session.Key())
-	lines := checkpoint.Lines(c, stateBytes)
+	lines := checkpoint.RecordOf(c, stateBytes)
 	sec := section{Owner: k.Session.Name(), Epoch: k.Session.Progress().Epoch, Captured: k.life.State.Thread.Captured, At: now}
 	var faults []fault.Fault
 	if old != nil && old.Edited {
@@ -118,15 +119,8 @@ func (k *Keeper) newStateFile(f stateFile, c *checkpoint.Checkpoint, spoke bool,
 }
 
 // task returns the subject of a session, in one line.
-func task(lines []checkpoint.Line) string {
-	for _, tag := range []string{checkpoint.TagTask, checkpoint.TagGoal} {
-		for _, l := range lines {
-			if l.Tag == tag {
-				return summary.Excerpt(l.Text, 120)
-			}
-		}
-	}
-	return "no task is known"
+func task(r checkpoint.Record) string {
+	return summary.Excerpt(cmp.Or(r.Task(), "no task is known"), 120)
 }
 
 // stateFileOf returns the checkpoint in a session's section, or nil if the session has no
@@ -139,7 +133,7 @@ func stateFileOf(private *markdownstore.Store, s session) (*checkpoint.Checkpoin
 	if err != nil || f.Section == nil || f.Section.Owner != s.Name() {
 		return nil, nil
 	}
-	c := checkpoint.FromLines(f.Section.lines())
+	c := f.Section.lines().Checkpoint()
 	c.Meta.SessionKey, c.Meta.Captured = checkpoint.Name(s.Key()), f.Section.Captured
 	c.Meta.CreatedAt = checkpoint.Time{Time: f.Section.At.UTC()}
 	return c, nil
@@ -160,7 +154,7 @@ func (k *Keeper) withoutSession(f stateFile) string {
 	default:
 		first := others[0]
 		sec = section{Owner: textutil.SafeName(first.Key), At: first.At}
-		sec.setBody(first.Key, []checkpoint.Line{{Tag: checkpoint.TagTask, Text: first.Task}}, others[1:])
+		sec.setBody(first.Key, checkpoint.Record{{Tag: checkpoint.TagTask, Text: first.Task}}, others[1:])
 	}
 	return f.with(sec)
 }
