@@ -157,7 +157,7 @@ type curator struct {
 	found []Promoted
 }
 
-var tagScore = map[tag]float64{Human: 5, Decision: 4, identity: 4, Lesson: 3, surprise: 2}
+var tagScore = map[tag]float64{human: 5, decision: 4, identity: 4, lesson: 3, surprise: 2}
 
 // gather finds the candidates, those of the newest log first.
 func (c *curator) gather() {
@@ -170,7 +170,7 @@ func (c *curator) gather() {
 		untagged := func(j int) bool {
 			e := f.Entries[j]
 			_, needed := mentionedBy(c.names, e.Plain, f.Date, c.Day)
-			return of[j] == "" && len(e.Tags) == 0 && !strings.HasPrefix(e.Plain, SaidMark) && !flushed.MatchString(e.Text) && e.Kind != markdownstore.UnitQuote && e.Kind != markdownstore.UnitTable && (fresh || needed >= leastNeeded)
+			return of[j] == "" && len(e.Tags) == 0 && !strings.HasPrefix(e.Plain, saidMark) && !flushed.MatchString(e.Text) && e.Kind != markdownstore.UnitQuote && e.Kind != markdownstore.UnitTable && (fresh || needed >= leastNeeded)
 		}
 		for j := range f.Entries {
 			e := governed(f, j)
@@ -178,9 +178,9 @@ func (c *curator) gather() {
 			case e == nil, c.known.from[placeRef(e)], flushed.MatchString(e.Text):
 			case of[j] != "":
 				c.capture(e, placeRef(e), fresh)
-			case strings.HasPrefix(e.Plain, SaidMark):
+			case strings.HasPrefix(e.Plain, saidMark):
 				if c.days[Key(e.Plain)] > 1 {
-					c.rate(e, Promoted{Text: present(strings.TrimSpace(strings.TrimPrefix(e.Plain, SaidMark))), Tags: MakeTags(Human), From: placeRef(e)}, fresh)
+					c.rate(e, Promoted{Text: present(strings.TrimSpace(strings.TrimPrefix(e.Plain, saidMark))), Tags: makeTags(human), From: placeRef(e)}, fresh)
 				}
 			case len(e.Tags) > 0:
 				c.rate(e, Promoted{Text: present(e.Plain), Tags: e.Tags, From: placeRef(e)}, fresh)
@@ -208,8 +208,8 @@ func (c *curator) pair() {
 		}
 		said := " " + Key(answer) + " "
 		for j := range c.found {
-			if q := &c.found[j]; j != i && q.Tags.has(Human) && q.Text != "" && strings.Contains(said, " "+Key(q.Text)+" ") {
-				p.Tags, p.Score, q.Text = p.Tags.with(Human), max(p.Score, q.Score), ""
+			if q := &c.found[j]; j != i && q.Tags.has(human) && q.Text != "" && strings.Contains(said, " "+Key(q.Text)+" ") {
+				p.Tags, p.Score, q.Text = p.Tags.with(human), max(p.Score, q.Score), ""
 			}
 		}
 	}
@@ -259,7 +259,7 @@ func (c *curator) capture(e *Entry, ref string, fresh bool) {
 	got := earned(e.Plain, e.Tags, func(sign string) bool { return c.failures[sign] > 1 })
 	if said, ok := strings.CutPrefix(e.Plain, quotesUser); ok {
 		if got = (earning{Text: said}); important(said) && !choice.Wonders(said) {
-			got.Tags = MakeTags(Human)
+			got.Tags = makeTags(human)
 		}
 	}
 	c.rate(e, Promoted{From: ref, Text: present(got.Text), Tags: got.Tags}, fresh)
@@ -297,7 +297,7 @@ func agents(e *Entry) bool {
 // fits reports whether a text can be an entry that memory neither holds nor has forgotten. A
 // person's decision may be a few words long.
 func (c *curator) fits(text string, tags ...tag) bool {
-	short := len(tags) > 1 && slices.Contains(tags, Human) && wordCount(text) == leastFact-1
+	short := len(tags) > 1 && slices.Contains(tags, human) && wordCount(text) == leastFact-1
 	return (short || !vague(text)) && !c.known.holds(text) && (c.Retired == nil || !c.Retired(KeyHash(text)))
 }
 

@@ -38,7 +38,7 @@
 // Five questions decide the worth of an entry: did it change a decision or a plan, was it
 // surprising, did the user say that it matters, can it be used again, did it change the agent's
 // knowledge of itself. Each yes is a tag. For a machine's captures, evidence answers these
-// questions ([Capture]). A decision must have its subject and its outcome in the text. A failure
+// questions ([Captured]). A decision must have its subject and its outcome in the text. A failure
 // must have a remedy that can be used and that was dear or needed before. A wish must be a
 // person's words. A host or a model may answer where the evidence is not enough. Entries without
 // a tag are the first to go.

@@ -1,6 +1,7 @@
 package consolidation
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -18,9 +19,9 @@ import (
 // lesson must have a remedy that others can use, and the failure must have been costly or have
 // come up again. A rule must be readable by itself.
 
-// CostlyCalls is the number of calls between a failure and its remedy from which the failure is a
+// costlyCalls is the number of calls between a failure and its remedy from which the failure is a
 // lesson even if it came up once.
-const CostlyCalls = 5
+const costlyCalls = 5
 
 // flushed matches the beginning of the text that a flush wrote of a session. It has the session's
 // key. The captures come after it.
@@ -51,8 +52,8 @@ type earning struct {
 	Tags Tags
 }
 
-// SaidMark begins a line of a log that quotes a person and may hold for the moment only.
-const SaidMark = "[said]"
+// saidMark begins a line of a log that quotes a person and may hold for the moment only.
+const saidMark = "[said]"
 
 // earned judges a capture. again reports whether a failure came up in another session.
 func earned(plain string, tags Tags, again func(sign string) bool) earning {
@@ -61,33 +62,61 @@ func earned(plain string, tags Tags, again func(sign string) bool) earning {
 		// call that can be made.
 		m := worked.FindStringSubmatch(f.remedy)
 		teaches := m != nil && m[1] != f.what && !cut(m[1]) && !cut(f.what) && !mishaps.MatchString(f.how) && !looking.MatchString(f.what) && !looking.MatchString(m[1]) && wordCount(f.how) >= 2
-		if !teaches || f.calls < CostlyCalls && !again(f.sign()) {
+		if !teaches || f.calls < costlyCalls && !again(f.sign()) {
 			return earning{}
 		}
-		got := earning{code(f.what) + " fails (" + strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(f.how, "Error:"), "error:")) + "); " + code(m[1]) + " works", MakeTags(Lesson)}
-		if f.calls >= CostlyCalls {
-			got.Tags = MakeTags(Lesson, surprise)
+		got := earning{code(f.what) + " fails (" + strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(f.how, "Error:"), "error:")) + "); " + code(m[1]) + " works", makeTags(lesson)}
+		if f.calls >= costlyCalls {
+			got.Tags = makeTags(lesson, surprise)
 		}
 		return got
 	}
-	if strings.HasPrefix(plain, "[open] ") || !tags.has(Decision) && strings.HasPrefix(plain, "changed ") {
+	if strings.HasPrefix(plain, "[open] ") || !tags.has(decision) && strings.HasPrefix(plain, "changed ") {
 		return earning{Tags: tags.only(identity), Text: plain}
 	}
 	text, ok := ledger.Settled(plain)
-	if !ok || !tags.has(Decision) {
+	if !ok || !tags.has(decision) {
 		return earning{}
 	}
-	return earning{text, tags.only(Human, identity).with(Decision)}
+	return earning{text, tags.only(human, identity).with(decision)}
 }
 
-// Capture judges a capture of a session, a decision or a learning, that is about to be written
-// down.
-func Capture(text string) Tags {
-	t := MakeTags(Decision)
-	if _, reply, _ := choice.Parts(text); important(reply) {
-		t = t.with(Human)
+// Captured returns a capture of a session as an item of a day's log, with the tags that it earns.
+// kind is decision, lesson, identity or open. calls is how many calls a lesson took. A capture of
+// worth whose [Key] is in before, the entries of earlier days, is reusable.
+func Captured(kind, text string, calls int, before map[string]bool) string {
+	if calls >= costlyCalls {
+		text += fmt.Sprintf(" (%d calls later)", calls)
 	}
-	return earned(text, t, func(string) bool { return false }).Tags
+	var got Tags
+	if kind == string(decision) || kind == string(lesson) {
+		got = makeTags(decision)
+		if _, reply, _ := choice.Parts(text); important(reply) {
+			got = got.with(human)
+		}
+		got = earned(text, got, func(string) bool { return false }).Tags
+	}
+	if len(got) > 0 && before[Key(text)] {
+		got = got.with(lesson)
+	}
+	mark := got.String()
+	if kind == "open" || kind == string(identity) {
+		mark = "[" + kind + "]"
+	}
+	return "- " + strings.TrimSpace(mark+" "+text)
+}
+
+// Stated returns a person's statement as an item of a day's log. A statement that may hold for the
+// moment only gets no tag, but a mark.
+func Stated(st ledger.Statement) string {
+	mark := saidMark
+	switch {
+	case st.Lasting && st.Kind == ledger.Decision:
+		mark = makeTags(decision, human).String()
+	case st.Lasting:
+		mark = makeTags(human).String()
+	}
+	return "- " + mark + " " + oneLine(st.Text)
 }
 
 // only returns the tags of t that are also in some.
@@ -192,9 +221,19 @@ func (s *Snapshot) DaysOf() map[string]int {
 	return days
 }
 
-// TagEntry writes tags into a text that is about to become an entry. In a list it writes them
+// Remembered returns a text that an agent wants kept in a file, with the tags written into it. The
+// text is the agent's unless the tags call it a person's words.
+func Remembered(path, text string, tags Tags) string {
+	text = asAgent(text)
+	if !tags.Said() {
+		text = ByAgent(path, text)
+	}
+	return tagEntry(text, makeTags(tags...))
+}
+
+// tagEntry writes tags into a text that is about to become an entry. In a list it writes them
 // into each item, else into the first line.
-func TagEntry(text string, tags Tags) string {
+func tagEntry(text string, tags Tags) string {
 	if len(tags) == 0 {
 		return text
 	}

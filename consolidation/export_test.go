@@ -4,4 +4,12 @@ package consolidation
 var (
 	Important = important
 	Present   = present
+	MakeTags  = makeTags
+	TagEntry  = tagEntry
+	AsAgent   = asAgent
+)
+
+const (
+	Decision = decision
+	Lesson   = lesson
 )

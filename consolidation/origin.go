@@ -79,7 +79,7 @@ func kept(marker, text string) Origin {
 		return OriginAgent
 	case claimed.MatchString(firstLine(plain)), strings.HasPrefix(plain, quotesUser):
 		return OriginWords
-	case strings.HasPrefix(plain, "["+string(Lesson)+"]"):
+	case strings.HasPrefix(plain, "["+string(lesson)+"]"):
 		return OriginTool // a tool's failure is its source
 	}
 	return OriginAgent
@@ -88,8 +88,8 @@ func kept(marker, text string) Origin {
 // claimed matches an entry's claim to be a person's word.
 var claimed = textutil.LazyRegexp(`(?im)^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:\[[a-z]+\][ \t]*)*?)\[human\][ \t]*`)
 
-// AsAgent returns a text as an agent may write it: no entry in it is called a person's word.
-func AsAgent(text string) string { return claimed.ReplaceAllString(text, "${1}"+AgentMark) }
+// asAgent returns a text as an agent may write it: no entry in it is called a person's word.
+func asAgent(text string) string { return claimed.ReplaceAllString(text, "${1}"+AgentMark) }
 
 // AgentMark is the mark that an agent says an entry.
 const AgentMark = "agent: "

@@ -33,7 +33,7 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 	switch {
 	case (tags.has(identity) || aboutAgent.MatchString(heading)) && r.takes("IDENTITY.md"):
 		return "IDENTITY.md"
-	case (aboutUser.MatchString(heading) || tags.has(Human) && cuesOf(said)&cuePerson != 0) && r.takes("USER.md"):
+	case (aboutUser.MatchString(heading) || tags.has(human) && cuesOf(said)&cuePerson != 0) && r.takes("USER.md"):
 		return "USER.md"
 	case aboutTools.MatchString(heading) && r.takes("TOOLS.md"):
 		return "TOOLS.md"
@@ -49,7 +49,7 @@ func (r *pruner) takes(name string) bool {
 
 // topics are the files of facts whose heading names no topic: curated sections
 // have dates for headings.
-var topics = map[tag]string{Decision: "decisions", Lesson: "lessons", surprise: "surprises", Human: "wishes", identity: "identity"}
+var topics = map[tag]string{decision: "decisions", lesson: "lessons", surprise: "surprises", human: "wishes", identity: "identity"}
 
 // topic returns a file below memory/, with the title that it begins with if it is
 // new.

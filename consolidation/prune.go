@@ -346,7 +346,7 @@ func (r *pruner) logs() {
 		}
 		of := sessionsOf(f.Entries)
 		for j, e := range f.Entries {
-			if e.State == stateSuperseded || !e.Tags.has(Decision) && !e.Tags.has(Lesson) || len(r.out.Moves) >= mostMoves {
+			if e.State == stateSuperseded || !e.Tags.has(decision) && !e.Tags.has(lesson) || len(r.out.Moves) >= mostMoves {
 				continue
 			}
 			if e = governed(f, j); e == nil {
@@ -418,4 +418,4 @@ func (r *pruner) ranked(e *Entry) rank {
 }
 
 // staying are the kinds of entries in the order of how long they stay in sight, the longest first.
-var staying = []tag{Human, Decision, identity, Lesson, surprise}
+var staying = []tag{human, decision, identity, lesson, surprise}

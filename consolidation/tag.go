@@ -12,20 +12,20 @@ type tag string
 
 // The tags, one for each question.
 const (
-	Decision tag = "decision" // it changed a decision or a plan
+	decision tag = "decision" // it changed a decision or a plan
 	surprise tag = "surprise" // it was not expected
-	Human    tag = "human"    // the user said that it matters
-	Lesson   tag = "lesson"   // it can be used again
+	human    tag = "human"    // the user said that it matters
+	lesson   tag = "lesson"   // it can be used again
 	identity tag = "identity" // it changed the agent's knowledge of itself
 )
 
-// Tags are the tags of one entry, each once, in the order of [MakeTags].
+// Tags are the tags of one entry, each once, in the order of makeTags.
 type Tags []tag
 
-// MakeTags returns tags in order, each once. It leaves out unknown tags.
-func MakeTags(tags ...tag) Tags {
+// makeTags returns tags in order, each once. It leaves out unknown tags.
+func makeTags(tags ...tag) Tags {
 	var out Tags
-	for _, t := range [...]tag{Decision, surprise, Human, Lesson, identity} {
+	for _, t := range [...]tag{decision, surprise, human, lesson, identity} {
 		if slices.Contains(tags, t) {
 			out = append(out, t)
 		}
@@ -34,7 +34,10 @@ func MakeTags(tags ...tag) Tags {
 }
 
 // with returns t with more added.
-func (t Tags) with(more ...tag) Tags { return MakeTags(append(slices.Clone(t), more...)...) }
+func (t Tags) with(more ...tag) Tags { return makeTags(append(slices.Clone(t), more...)...) }
+
+// Said reports whether the tags call a text a person's words.
+func (t Tags) Said() bool { return t.has(human) }
 
 // has reports whether t holds a tag.
 func (t Tags) has(tag tag) bool { return slices.Contains(t, tag) }
@@ -89,7 +92,7 @@ func CutTags(text string) (string, Tags) {
 	if found == nil {
 		return text, nil
 	}
-	return strings.TrimSpace(text), MakeTags(found...)
+	return strings.TrimSpace(text), makeTags(found...)
 }
 
 // bullet matches the signs before an item's text: indent, marker, the box of a task.

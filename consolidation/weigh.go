@@ -40,7 +40,7 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 	person := r.starts(cuePerson, 6) || slices.ContainsFunc(c.people, func(name string) bool { return strings.Contains(first, " "+name+" ") })
 	work := r.worked()
 	tags, score, why := c.sense(r, near, person, work)
-	wish := tags.has(Human)
+	wish := tags.has(human)
 	if score == 0 || copied || passing && !(wish && person && r.has(cueRule|cueLasting|cuePrefer)) && !(r.starts(cueRule, 4) && r.names > 1 && !r.has(cueMoment)) || r.unfit(wish) {
 		return nil, 0, ""
 	}
@@ -54,7 +54,7 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 		{utf8.RuneCountInString(r.text) > mostFact, 1}, {wordCount(r.text) < leastImplied && r.values == 0 && near&headPeople == 0 && why != "said", 1},
 		{outer && !passing && !wish, .75},
 		{(r.field || slices.ContainsFunc(r.above, clock.MatchString)) && !wish && why != "rule" && why != "choice", scoreEvent}, {before, -scoreOwn}, {after >= leastNeeded, -float64(min(after, mostRepeat)) * scoreNeeded},
-		{r.has(cueGuess), .5}, {r.names == 0, .5}, {leans(r.text), .5}, {work && tags.has(Lesson), .5}, {all&(headWork|cueWork) != 0 && !wish && r.under&(headDecision|headLesson|headCause) == 0, .75},
+		{r.has(cueGuess), .5}, {r.names == 0, .5}, {leans(r.text), .5}, {work && tags.has(lesson), .5}, {all&(headWork|cueWork) != 0 && !wish && r.under&(headDecision|headLesson|headCause) == 0, .75},
 	} {
 		if against.holds {
 			score -= against.by
@@ -71,29 +71,29 @@ func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, 
 	_, rest := label(r.text)
 	switch {
 	case r.spoken, person && r.has(cuePrefer), told && r.has(cueWant|cueAsk|cueState) && (r.has(cueLasting|cueRule) || near&headWish != 0):
-		return MakeTags(Human), worthWish, "wish"
+		return makeTags(human), worthWish, "wish"
 	case told && r.names > 0 && (r.has(cueState) && r.has(cueDecide|cueChange|cueReason|cueHolds) || r.has(cueWant) && !r.has(cuePlan)):
-		return MakeTags(Human), worthChoice - .5, "wish"
+		return makeTags(human), worthChoice - .5, "wish"
 	case person && r.has(cueAsk) && !r.has(cueDecide): // of the day
 	case near&headWish != 0 && !work && r.has(cueLasting|cueRule|cuePrefer|cueNeed|cueDecide):
-		return MakeTags(Human), worthRule, "rule"
+		return makeTags(human), worthRule, "rule"
 	case r.starts(cueRule, 3) && !work && r.names > 0 && !r.has(cuePlan):
-		return MakeTags(Lesson), worthRule, "rule"
+		return makeTags(lesson), worthRule, "rule"
 	case r.under&headDecision != 0 && (r.names > 0 || wordCount(r.text) > leastReason || wordCount(r.text) > leastFact && len(ledger.Read(rest)) > 0) && !work:
-		return MakeTags(Decision), worthChoice, "choice"
+		return makeTags(decision), worthChoice, "choice"
 	case near&headDecision != 0 && !work && (r.has(cueDecide|cueChange|cueReason|cueRule) && r.names > 0 || r.names > 1 && wordCount(r.text) > leastReason):
-		return MakeTags(Decision), worthChoice - .5, "choice"
+		return makeTags(decision), worthChoice - .5, "choice"
 	case r.has(cueDecide) && r.has(cueReason) && !work, r.names > 0 && (r.has(cueDecide) && r.has(cueChange|cueLasting) && !work || r.has(cueChange) && r.has(cueReason) && !(work && !r.starts(cueChange, 2))):
-		return MakeTags(Decision), worthChoice - .25, "choice"
+		return makeTags(decision), worthChoice - .25, "choice"
 	case r.has(cueBroken|cueReason) && cause && r.has(cueFixed|cueNeed) && !(work && !r.has(cueReason)):
-		return MakeTags(Lesson), worthLesson, "remedy"
+		return makeTags(lesson), worthLesson, "remedy"
 	case r.under&headLesson != 0 && tagging(r.label) && wordCount(r.text) > leastImplied, r.under&headCause != 0 && r.has(cueReason) && r.names > 0, r.names > 0 && !work && (r.has(cueBroken) && r.has(cueNeed) || r.has(cueLearned) && r.has(cueBroken|cueNeed|cueReason)):
-		return MakeTags(Lesson), worthLesson - .3, "remedy"
+		return makeTags(lesson), worthLesson - .3, "remedy"
 	case near&headLesson != 0 && !work && (r.has(cueReason|cueBroken|cueRule) || r.has(cueNeed) && r.names > 0):
-		return MakeTags(Lesson), worthLesson - .3, "remedy"
+		return makeTags(lesson), worthLesson - .3, "remedy"
 	case work:
 	case r.names > 1 && (r.has(cueNeed) && r.has(cueLasting|cueReason) || r.has(cueRule)):
-		return MakeTags(Lesson), worthFact, "remedy"
+		return makeTags(lesson), worthFact, "remedy"
 	case r.values > 0 && (r.label != "" && cuesOf(r.label)&cueKey != 0 && (r.subject() != "" || r.names > 1) || r.has(cueHolds)):
 		return nil, worthFact, "fact"
 	case near&headPeople != 0 && r.names > 0, near&headFact != 0 && r.label != "" && r.values > 0:
@@ -104,9 +104,9 @@ func (c *curator) sense(r *remark, near cue, person, work bool) (Tags, float64, 
 	case kind == ledger.Fact:
 		return nil, worthSaid, "said"
 	case kind == ledger.Rule:
-		return MakeTags(Lesson), worthSaid + .25, "said"
+		return makeTags(lesson), worthSaid + .25, "said"
 	default:
-		return MakeTags(Decision), worthSaid + .25, "said"
+		return makeTags(decision), worthSaid + .25, "said"
 	}
 	return nil, 0, ""
 }

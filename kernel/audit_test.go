@@ -334,7 +334,7 @@ func TestRememberWithTags(t *testing.T) {
 	defer k.Close()
 	for range 2 {
 		if _, err := k.Remember(context.Background(), api.RememberRequest{SessionKey: "a", Text: "- ports move\n- names stay",
-			Tags: consolidation.Tags{consolidation.Lesson, consolidation.Decision}}); err != nil {
+			Tags: consolidation.Tags{"lesson", "decision"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -88,8 +88,8 @@ type RememberRequest struct {
 	// log. MEMORY.md and USER.md can be written in private sessions only.
 	Path string
 	// Tags are the reasons to keep the text. They are written in front of the text, or in front
-	// of each item of a list. Texts without tags are forgotten first. Without
-	// [consolidation.Human], MEMORY.md, USER.md and the day's log attribute it to an agent.
+	// of each item of a list. Texts without tags are forgotten first. Without the tag
+	// human, MEMORY.md, USER.md and the day's log attribute it to an agent.
 	Tags consolidation.Tags
 	// ID makes the delivery idempotent. Default: a hash of session, file and text. In a
 	// day's log, an id that does not begin with "me-" is hashed: see [Remembered.ID].

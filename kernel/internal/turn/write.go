@@ -106,11 +106,7 @@ func (d *Desk) remember(ctx context.Context, s *session.Session, req api.Remembe
 	if req.Path == "" {
 		req.Path = store.DailyPath(req.Now)
 	}
-	text = consolidation.AsAgent(text)
-	if !slices.Contains(req.Tags, consolidation.Human) {
-		text = consolidation.ByAgent(req.Path, text)
-	}
-	text = consolidation.TagEntry(text, consolidation.MakeTags(req.Tags...))
+	text = consolidation.Remembered(req.Path, text, req.Tags)
 	if err := session.Appendable(store, req.Path); err != nil {
 		return nil, err
 	}
@@ -153,7 +149,7 @@ func remembered(files *markdownstore.Store, req *api.RememberRequest, text strin
 		return h
 	}
 	o := consolidation.OriginAgent
-	if slices.Contains(req.Tags, consolidation.Human) {
+	if req.Tags.Said() {
 		o = consolidation.OriginWords
 	}
 	for l := range strings.SplitSeq(text, "\n") {

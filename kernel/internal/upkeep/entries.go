@@ -144,7 +144,7 @@ func (k *Keeper) Add(ctx context.Context, e Editor, path, text string) (*api.Ent
 	add := func(now standing) (api.EditFile, error) {
 		was, entry := strings.ReplaceAll(now.Text, "\r\n", "\n"), markdownstore.Item("- ", text)
 		if e.Voice != api.VoicePerson {
-			entry = consolidation.ByAgent(now.Path, markdownstore.Item("- ", consolidation.AsAgent(text)))
+			entry = consolidation.Remembered(now.Path, entry, nil)
 		}
 		for _, x := range consolidation.Entries(now.Path, was) {
 			if x.Text == k.Masker.Text(entry) {

@@ -14,6 +14,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/ledger"
+	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -53,14 +54,7 @@ func (k *Keeper) flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 		if text = oneLine(text); text == "" || k.Session.Has(item) || k.Session.Has(wordsItem(text)) || slices.Contains(items, item) {
 			return
 		}
-		if calls >= consolidation.CostlyCalls {
-			text += fmt.Sprintf(" (%d calls later)", calls)
-		}
-		mark := judged(tag, text, before()).String()
-		if tag == "open" || tag == "identity" {
-			mark = strings.TrimSpace("[" + tag + "] " + mark)
-		}
-		lines, items = append(lines, "- "+strings.TrimSpace(mark+" "+text)), append(items, item)
+		lines, items = append(lines, consolidation.Captured(tag, text, calls, before())), append(items, item)
 	}
 	for _, d := range c.Decisions {
 		add("decision", string(d.What), 0)
@@ -68,8 +62,10 @@ func (k *Keeper) flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 	for _, learned := range c.Learnings {
 		add("lesson", string(learned), k.life.State.Thread.CallsOf(string(learned)))
 	}
-	for _, changed := range identityTouched(c) {
-		add("identity", changed, 0)
+	for _, f := range c.Resources.FilesModified {
+		if consolidation.IsIdentity(string(f)) {
+			add("identity", "changed "+string(f), 0)
+		}
 	}
 	if ended {
 		for _, o := range c.OpenItems {
@@ -85,6 +81,25 @@ func (k *Keeper) flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 		return []fault.Fault{{Code: fault.FlushSkipped, Cause: name, Detail: err.Error()}}, 0
 	}
 	return nil, len(items)
+}
+
+// reuseDays is how many past days' logs are searched for repetitions.
+const reuseDays = 7
+
+// saidBefore returns the keys of the entries of the past days' logs. It skips a log that can't be
+// read, because a flush must not wait for a log.
+func saidBefore(shared *markdownstore.Store, now time.Time) map[string]bool {
+	out := map[string]bool{}
+	for n := 1; n <= reuseDays; n++ {
+		l, err := shared.ReadFile(shared.DailyPath(now.AddDate(0, 0, -n)))
+		if err != nil {
+			continue
+		}
+		for _, e := range consolidation.Entries(l.Path, l.Text) {
+			out[consolidation.Key(e.Plain)] = true
+		}
+	}
+	return out
 }
 
 // The prefixes of the ids of entries, and so of the marks that follow entries in the log. byUs is
@@ -133,7 +148,7 @@ func (l *dayLog) Statements(ctx context.Context, msgs []memkernel.Message, start
 		for _, st := range ledger.Read(l.Mask.Text(personal(m))) {
 			item := wordsItem(st.Text)
 			if !l.Session.Has(item) && !slices.Contains(items, item) {
-				said, items = append(said, "- "+mark(st)+" "+oneLine(st.Text)), append(items, item)
+				said, items = append(said, consolidation.Stated(st)), append(items, item)
 			}
 		}
 		if len(said) > 0 {
@@ -162,18 +177,6 @@ func personal(m *memkernel.Message) string {
 		return strings.TrimRight(own, " :：.。\n") + ": " + oneLine(quoted)
 	}
 	return own
-}
-
-// mark returns the tags of a statement in the day's log: [human], or [said] for a statement that
-// may hold for the moment only.
-func mark(st ledger.Statement) string {
-	switch {
-	case !st.Lasting:
-		return consolidation.SaidMark
-	case st.Kind == ledger.Decision:
-		return consolidation.MakeTags(consolidation.Decision, consolidation.Human).String()
-	}
-	return consolidation.MakeTags(consolidation.Human).String()
 }
 
 // summarized writes down the points of a summary that the host's compaction made.
