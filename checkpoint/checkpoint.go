@@ -50,40 +50,40 @@ const (
 // Checkpoint is the working state of a session at one moment. Lists are oldest
 // first, open items with the most pressing first.
 type Checkpoint struct {
-	Schema        Name `yaml:"schema"`
-	SchemaVersion int  `yaml:"schema_version"`
-	Meta          Meta `yaml:"meta"`
-	Working       work `yaml:"working"`
+	Schema        nameText `yaml:"schema"`
+	SchemaVersion int      `yaml:"schema_version"`
+	Meta          metadata `yaml:"meta"`
+	Working       work     `yaml:"working"`
 	// Constraints are rules that the user set in the conversation.
-	Constraints []Text     `yaml:"constraints,omitempty"`
+	Constraints []freeText `yaml:"constraints,omitempty"`
 	Decisions   []decision `yaml:"decisions"`
 	Resources   resources  `yaml:"resources"`
 	Thread      thread     `yaml:"thread"`
-	OpenItems   []Text     `yaml:"open_items"`
-	Learnings   []Text     `yaml:"learnings"`
+	OpenItems   []freeText `yaml:"open_items"`
+	Learnings   []freeText `yaml:"learnings"`
 }
 
-// Meta describes where a checkpoint comes from.
-type Meta struct {
+// metadata describes where a checkpoint comes from.
+type metadata struct {
 	// CheckpointID is "cp_" and a number of three digits or more.
-	CheckpointID Name `yaml:"checkpoint_id"`
-	SessionKey   Name `yaml:"session_key"`
+	CheckpointID nameText `yaml:"checkpoint_id"`
+	SessionKey   nameText `yaml:"session_key"`
 	// SessionFile is the host's transcript, "" if the host has none.
-	SessionFile Name    `yaml:"session_file"`
-	CreatedAt   Time    `yaml:"created_at"`
-	Trigger     Trigger `yaml:"trigger"`
+	SessionFile nameText `yaml:"session_file"`
+	CreatedAt   utcTime  `yaml:"created_at"`
+	Trigger     Trigger  `yaml:"trigger"`
 	// CompactionCount is the number of compactions of the session so far.
 	CompactionCount int        `yaml:"compaction_count"`
 	TokenUsage      tokenUsage `yaml:"token_usage"`
 	// PreviousCheckpoint is the id of the previous checkpoint, "" for the first checkpoint.
-	PreviousCheckpoint Name `yaml:"previous_checkpoint"`
-	Channel            Name `yaml:"channel"`
-	AgentID            Name `yaml:"agent_id"`
+	PreviousCheckpoint nameText `yaml:"previous_checkpoint"`
+	Channel            nameText `yaml:"channel"`
+	AgentID            nameText `yaml:"agent_id"`
 	// Captured is the number of the last message that the checkpoint covers.
 	Captured int `yaml:"captured"`
 	// SessionState names the page that holds the workspace's SESSION-STATE.md from before this
 	// session took it over. Only earlier versions set it.
-	SessionState Name `yaml:"session_state,omitempty"`
+	SessionState nameText `yaml:"session_state,omitempty"`
 }
 
 // TokenUsage is how large the prompt was.
@@ -96,12 +96,12 @@ type tokenUsage struct {
 	// Utilization is InputTokens as a share of the window, rounded to a hundredth.
 	Utilization float64 `yaml:"utilization"`
 	// Source is FromProvider or fromEstimate, "" in checkpoints of older programs.
-	Source Name `yaml:"source,omitempty"`
+	Source nameText `yaml:"source,omitempty"`
 	// Model, Message and ObservedAt identify the billed call: its model, the key of the answer,
 	// and the time. Each is empty if the host has none.
-	Model      Name `yaml:"model,omitempty"`
-	Message    Name `yaml:"message,omitempty"`
-	ObservedAt Time `yaml:"observed_at,omitempty"`
+	Model      nameText `yaml:"model,omitempty"`
+	Message    nameText `yaml:"message,omitempty"`
+	ObservedAt utcTime  `yaml:"observed_at,omitempty"`
 	// GaugeTokens is the reading at which the checkpoint was written, including the messages
 	// since the billed call. It is 0 if it would equal InputTokens.
 	GaugeTokens int `yaml:"gauge_tokens,omitempty"`
@@ -109,76 +109,76 @@ type tokenUsage struct {
 
 // The sources of a size.
 const (
-	FromProvider Name = "provider"
-	fromEstimate Name = "estimate"
+	fromProvider nameText = "provider"
+	fromEstimate nameText = "estimate"
 )
 
 // Working describes the work in progress.
 type work struct {
-	Topic Text `yaml:"topic"`
+	Topic freeText `yaml:"topic"`
 	// Goal is the first substantial request.
-	Goal Text `yaml:"goal,omitempty"`
+	Goal freeText `yaml:"goal,omitempty"`
 	// Step is the item of the agent's plan that is in progress.
-	Step   Text   `yaml:"step,omitempty"`
-	Status status `yaml:"status"`
+	Step   freeText `yaml:"step,omitempty"`
+	Status status   `yaml:"status"`
 	// Interrupted reports whether a call has no result.
 	Interrupted bool `yaml:"interrupted"`
 	// SplitTurn reports whether a compaction cut through the turn. Only earlier versions set it.
 	SplitTurn bool `yaml:"split_turn"`
 	// LastToolCall is the call that was under way. It is nil unless Interrupted is set.
 	LastToolCall *toolCall `yaml:"last_tool_call"`
-	NextAction   Text      `yaml:"next_action"`
+	NextAction   freeText  `yaml:"next_action"`
 	// Request is the user's newest message, if Topic holds less of it.
-	Request Text `yaml:"request,omitempty"`
+	Request freeText `yaml:"request,omitempty"`
 	// Report is the beginning of the agent's last words.
-	Report Text `yaml:"report,omitempty"`
+	Report freeText `yaml:"report,omitempty"`
 	// Place is the branch and the directory of the work, with the last check and its outcome.
-	Place Text `yaml:"place,omitempty"`
+	Place freeText `yaml:"place,omitempty"`
 }
 
 // asked returns the user's newest message.
-func (w *work) asked() Text { return cmp.Or(w.Request, w.Topic) }
+func (w *work) asked() freeText { return cmp.Or(w.Request, w.Topic) }
 
 // ToolCall names a call in a few words.
 type toolCall struct {
-	Name          Name `yaml:"name"`
-	ParamsSummary Text `yaml:"params_summary"`
+	Name          nameText `yaml:"name"`
+	ParamsSummary freeText `yaml:"params_summary"`
 }
 
 // Decision is something that was settled.
 type decision struct {
 	// ID is "d" and a number. It stays while later checkpoints keep the decision.
-	ID   Name `yaml:"id"`
-	What Text `yaml:"what"`
+	ID   nameText `yaml:"id"`
+	What freeText `yaml:"what"`
 	// By is the owner of the decision, "user" or "agent", or "" if unknown.
-	By Name `yaml:"by,omitempty"`
+	By nameText `yaml:"by,omitempty"`
 	// When is the time of the message that settled the decision, zero if unknown.
-	When Time `yaml:"when"`
+	When utcTime `yaml:"when"`
 }
 
 // Resources are files and tools, the last used at the end.
 type resources struct {
-	FilesRead     []Name `yaml:"files_read"`
-	FilesModified []Name `yaml:"files_modified"`
-	ToolsUsed     []Name `yaml:"tools_used"`
+	FilesRead     []nameText `yaml:"files_read"`
+	FilesModified []nameText `yaml:"files_modified"`
+	ToolsUsed     []nameText `yaml:"tools_used"`
 	// Commits are the commits of the session. FilesUncommitted are the files that were modified
 	// after the newest of them.
-	Commits          []Text `yaml:"commits,omitempty"`
-	FilesUncommitted []Name `yaml:"files_uncommitted,omitempty"`
+	Commits          []freeText `yaml:"commits,omitempty"`
+	FilesUncommitted []nameText `yaml:"files_uncommitted,omitempty"`
 }
 
 // Thread is the conversation in a few lines.
 type thread struct {
 	// Summary is the user's first message and their last.
-	Summary      Text       `yaml:"summary"`
+	Summary      freeText   `yaml:"summary"`
 	KeyExchanges []exchange `yaml:"key_exchanges"`
 }
 
 // Exchange is one side of an exchange. Role is "user", "agent", or "task" if a program wrote to the
 // agent before any user did.
 type exchange struct {
-	Role Name `yaml:"role"`
-	Gist Text `yaml:"gist"`
+	Role nameText `yaml:"role"`
+	Gist freeText `yaml:"gist"`
 }
 
 // Input holds the parts of a checkpoint that a state does not know.
@@ -246,12 +246,12 @@ func Build(s State, latest *Checkpoint, in Input) *Checkpoint {
 
 // meta describes the checkpoint after prev. Its size is that of the newest call that a provider
 // billed. If there is none, it is the reading.
-func (s *State) meta(prev *Checkpoint, in Input) Meta {
+func (s *State) meta(prev *Checkpoint, in Input) metadata {
 	from, r := s.Thread.From, in.Reading
 	u := tokenUsage{InputTokens: r.Tokens, ContextWindow: r.Window}
 	switch b := s.Thread.Usage; {
 	case b != nil:
-		u.InputTokens, u.Source, u.Model, u.Message, u.ObservedAt = b.Tokens, FromProvider, Name(b.Model), Name(b.Message), stamp(b.At)
+		u.InputTokens, u.Source, u.Model, u.Message, u.ObservedAt = b.Tokens, fromProvider, nameText(b.Model), nameText(b.Message), stamp(b.At)
 		if r.Tokens != b.Tokens {
 			u.GaugeTokens = r.Tokens
 		}
@@ -260,9 +260,9 @@ func (s *State) meta(prev *Checkpoint, in Input) Meta {
 	}
 	share := Reading{Tokens: u.InputTokens, Window: r.Window}.Utilization()
 	u.Utilization, _ = strconv.ParseFloat(strconv.FormatFloat(share, 'f', 2, 64), 64)
-	return Meta{
+	return metadata{
 		CheckpointID: checkpointID(number(string(prev.Meta.CheckpointID)) + 1),
-		SessionKey:   Name(in.SessionKey), SessionFile: Name(from.File), Channel: Name(from.Channel), AgentID: Name(cmp.Or(from.Agent, in.AgentID)),
+		SessionKey:   nameText(in.SessionKey), SessionFile: nameText(from.File), Channel: nameText(from.Channel), AgentID: nameText(cmp.Or(from.Agent, in.AgentID)),
 		CreatedAt: stamp(in.Now), Trigger: in.Trigger, CompactionCount: in.Compactions,
 		TokenUsage:         u,
 		PreviousCheckpoint: prev.Meta.CheckpointID,
@@ -273,21 +273,21 @@ func (s *State) meta(prev *Checkpoint, in Input) Meta {
 // working derives the work in progress from the last speaker and the running calls.
 func (s *State) working() work {
 	t := &s.Thread
-	w := work{Topic: Text(t.Topic), Goal: Text(t.Reader.Goal.Text), Status: t.status(), Report: Text(t.Report), Place: Text(summary.Excerpt(t.Reader.Where(), itemRunes))}
+	w := work{Topic: freeText(t.Topic), Goal: freeText(t.Reader.Goal.Text), Status: t.status(), Report: freeText(t.Report), Place: freeText(summary.Excerpt(t.Reader.Where(), itemRunes))}
 	if t.planned() {
-		w.Step = Text(t.Reader.Step())
+		w.Step = freeText(t.Reader.Step())
 	}
 	if n := len(t.Tail); n > 0 && t.Tail[n-1].Role == roleUser && t.Report != "" {
 		w.Report = "(before the request) " + w.Report
 	}
 	if r := t.Reader.Request.Text; strings.HasPrefix(r, strings.TrimSuffix(t.Topic, "…")) && r != t.Topic {
-		w.Request = Text(r)
+		w.Request = freeText(r)
 	}
 	if n := len(t.Pending); n > 0 {
 		w.Interrupted, w.Status = true, statusInProgress
-		w.LastToolCall = &toolCall{Name: Name(t.Pending[n-1].Name), ParamsSummary: Text(t.Pending[n-1].Params)}
+		w.LastToolCall = &toolCall{Name: nameText(t.Pending[n-1].Name), ParamsSummary: freeText(t.Pending[n-1].Params)}
 	}
-	w.NextAction = Text(summary.Excerpt(t.nextAction(w), itemRunes))
+	w.NextAction = freeText(summary.Excerpt(t.nextAction(w), itemRunes))
 	return w
 }
 
@@ -339,10 +339,10 @@ func (t *threadState) nextAction(w work) string {
 
 // constraints returns the constraints of earlier checkpoints, then the constraints that were read
 // since. Each constraint is at its last place.
-func (s *State) constraints(prev *Checkpoint) []Text {
+func (s *State) constraints(prev *Checkpoint) []freeText {
 	out := slices.Clone(prev.Constraints)
 	for _, e := range s.Decisions.Constraints {
-		out = added(out, Text(e.What), maxConstraints)
+		out = added(out, freeText(e.What), maxConstraints)
 	}
 	return orNil(out)
 }
@@ -354,15 +354,15 @@ func (s *State) decisions(prev *Checkpoint) []decision {
 		top = max(top, n)
 	}
 	for _, d := range s.Decisions.Items {
-		e := decision{What: Text(d.What), By: Name(d.By), When: stamp(d.When)}
+		e := decision{What: freeText(d.What), By: nameText(d.By), When: stamp(d.When)}
 		if slices.ContainsFunc(out, e.same) {
 			continue
 		}
 		top++
-		e.ID = Name("d" + strconv.Itoa(top))
+		e.ID = nameText("d" + strconv.Itoa(top))
 		out = append(out, e)
 	}
-	return orNil(capped(out, MaxDecisions))
+	return orNil(capped(out, maxDecisions))
 }
 
 func (s *State) resources(prev *Checkpoint) resources {
@@ -374,7 +374,7 @@ func (s *State) resources(prev *Checkpoint) resources {
 		Commits:       merged(p.Commits, r.Commits, maxCommits),
 	}
 	if n := len(r.Commits); n > 0 {
-		out.FilesUncommitted = merged[Name](nil, newer(slices.Clone(r.Modified), func(u use) int { return u.Seq }, r.Commits[n-1].Seq), maxFiles)
+		out.FilesUncommitted = merged[nameText](nil, newer(slices.Clone(r.Modified), func(u use) int { return u.Seq }, r.Commits[n-1].Seq), maxFiles)
 	} else if len(p.Commits) > 0 {
 		out.FilesUncommitted = merged(p.FilesUncommitted, r.Modified, maxFiles)
 	}
@@ -390,10 +390,10 @@ func merged[T ~string](old []T, uses []use, max int) []T {
 	return orNil(capped(out, max))
 }
 
-func (s *State) openItems() []Text {
-	var out []Text
+func (s *State) openItems() []freeText {
+	var out []freeText
 	for _, text := range s.OpenItems.Items {
-		out = append(out, Text(text))
+		out = append(out, freeText(text))
 	}
 	for _, text := range s.OpenItems.Earlier {
 		if !slices.Contains(out, text) && len(out) < maxOpenItems {
@@ -403,15 +403,15 @@ func (s *State) openItems() []Text {
 	return out
 }
 
-func (s *State) learnings(prev *Checkpoint) []Text {
+func (s *State) learnings(prev *Checkpoint) []freeText {
 	out := slices.Clone(prev.Learnings)
 	for _, l := range s.Learnings.Items {
-		out = added(out, Text(l.What), maxLearnings)
+		out = added(out, freeText(l.What), maxLearnings)
 	}
 	return orNil(capped(out, maxLearnings))
 }
 
-func checkpointID(n int) Name { return Name(fmt.Sprintf("cp_%03d", n)) }
+func checkpointID(n int) nameText { return nameText(fmt.Sprintf("cp_%03d", n)) }
 
 // number returns the number of a checkpoint's id, such as cp_012, and 0 for any other text.
 func number(id string) int {

@@ -111,11 +111,11 @@ func (t *threadState) exchanges() []exchangeCapture {
 func (t *threadState) thread() thread {
 	var out thread
 	for _, e := range t.exchanges() {
-		out.KeyExchanges = append(out.KeyExchanges, exchange{Role: Name(e.Role), Gist: Text(e.Gist)})
+		out.KeyExchanges = append(out.KeyExchanges, exchange{Role: nameText(e.Role), Gist: freeText(e.Gist)})
 	}
-	out.Summary = Text(summary.Excerpt(t.First.Gist, topicRunes))
+	out.Summary = freeText(summary.Excerpt(t.First.Gist, topicRunes))
 	if t.Topic != "" && t.Topic != string(out.Summary) {
-		out.Summary += Text(" ... " + t.Topic)
+		out.Summary += freeText(" ... " + t.Topic)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ package checkpoint
 const (
 	Advice       = advice
 	Kept         = kept
+	MaxDecisions = maxDecisions
 	MaxExchanges = maxExchanges
 	MaxFiles     = maxFiles
 	MaxLearnings = maxLearnings
@@ -15,20 +16,28 @@ const (
 type (
 	Decision      = decision
 	Exchange      = exchange
+	Meta          = metadata
+	Name          = nameText
 	Pointer       = pointer
 	ResourceState = resourceState
 	Resources     = resources
 	Resumed       = resumed
 	Status        = status
+	Text          = freeText
 	Thread        = thread
 	ThreadState   = threadState
+	Time          = utcTime
 	ToolCall      = toolCall
 	Use           = use
 	Working       = work
 	Written       = written
 )
 
+// Unmarshal reads a checkpoint's file.
+var Unmarshal = unmarshal
+
 const (
+	FromProvider     = fromProvider
 	Schema           = schema
 	StatusIdle       = statusIdle
 	StatusInProgress = statusInProgress

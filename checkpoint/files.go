@@ -174,7 +174,7 @@ func (s Store) Load(id string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load checkpoint: %w", err)
 	}
-	c, err := Unmarshal(data)
+	c, err := unmarshal(data)
 	if err == nil && string(c.Meta.CheckpointID) != id {
 		err = fmt.Errorf("it calls itself %s", c.Meta.CheckpointID)
 	}

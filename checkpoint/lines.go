@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -82,7 +83,7 @@ func added[T comparable](list []T, e T, max int) []T {
 // value is a single statement of a checkpoint.
 type value struct {
 	tag string
-	at  *Text
+	at  *freeText
 }
 
 func (c *Checkpoint) values() []value {
@@ -188,22 +189,22 @@ func bounded(head []Line, lists [][]Line, maxBytes int) []Line {
 
 var timeBehind = regexp.MustCompile(`^(.+) \((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)\)$`)
 
-// Checkpoint returns the checkpoint that a record holds. It ignores unknown tags. The checkpoint has
-// no id.
-func (r Record) Checkpoint() *Checkpoint {
-	c := &Checkpoint{Schema: schema, SchemaVersion: schemaVersion}
+// Checkpoint returns the checkpoint that a record of a session holds, with the number of the last
+// message in it and the time of the record. It ignores unknown tags. The checkpoint has no id.
+func (r Record) Checkpoint(key string, captured int, at time.Time) *Checkpoint {
+	c := &Checkpoint{Schema: schema, SchemaVersion: schemaVersion, Meta: metadata{SessionKey: nameText(key), Captured: captured, CreatedAt: utcTime{at.UTC()}}}
 	c.Working.Status = statusIdle
 	for _, l := range r {
 		text := line(l.Text, maxLineRunes)
 		switch s := status(text); {
 		case l.Tag == TagUser || l.Tag == TagAgent:
-			c.Thread.KeyExchanges = capped(append(c.Thread.KeyExchanges, exchange{Name(l.Tag), Text(text)}), maxExchanges)
+			c.Thread.KeyExchanges = capped(append(c.Thread.KeyExchanges, exchange{nameText(l.Tag), freeText(text)}), maxExchanges)
 		case l.Tag == tagStatus && (s == statusInProgress || s == statusWaiting):
 			c.Working.Status = s
 		}
 		for _, v := range c.values() {
 			if v.tag == l.Tag {
-				*v.at = Text(text)
+				*v.at = freeText(text)
 			}
 		}
 		for _, list := range c.lists() {
@@ -219,14 +220,14 @@ func (r Record) Checkpoint() *Checkpoint {
 func (d decision) same(o decision) bool { return o.What == d.What && o.When.Equal(d.When.Time) }
 
 func (c *Checkpoint) takeDecision(text string) {
-	d := decision{ID: Name(fmt.Sprintf("d%d", len(c.Decisions)+1)), What: Text(text)}
+	d := decision{ID: nameText(fmt.Sprintf("d%d", len(c.Decisions)+1)), What: freeText(text)}
 	if m := timeBehind.FindStringSubmatch(text); m != nil {
 		if at, err := time.Parse(time.RFC3339, m[2]); err == nil {
-			d.What, d.When = Text(m[1]), stamp(at)
+			d.What, d.When = freeText(m[1]), stamp(at)
 		}
 	}
 	if !slices.ContainsFunc(c.Decisions, d.same) {
-		c.Decisions = capped(append(c.Decisions, d), MaxDecisions)
+		c.Decisions = capped(append(c.Decisions, d), maxDecisions)
 	}
 }
 
@@ -278,7 +279,13 @@ func FromSummary(key string, st summary.State) *Checkpoint {
 			r = append(r, Line{list.tag, e.Text})
 		}
 	}
-	c := slices.DeleteFunc(r, func(l Line) bool { return l.Text == "" }).Checkpoint()
-	c.Meta.SessionKey, c.Meta.CreatedAt = Name(key), Time{st.Request.Time.UTC()}
-	return c
+	return slices.DeleteFunc(r, func(l Line) bool { return l.Text == "" }).Checkpoint(key, 0, st.Request.Time)
+}
+
+// Pin adds a rule, and replaces the goal and the step, by a host's own words. "" changes nothing.
+func (c *Checkpoint) Pin(rule, goal, step string) {
+	if rule != "" && !slices.Contains(c.Constraints, freeText(rule)) {
+		c.Constraints = append(c.Constraints, freeText(rule))
+	}
+	c.Working.Goal, c.Working.Step = cmp.Or(freeText(goal), c.Working.Goal), cmp.Or(freeText(step), c.Working.Step)
 }

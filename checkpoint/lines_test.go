@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -21,7 +22,7 @@ func readBack(t interface{ Fatalf(string, ...any) }, lines []checkpoint.Line) *c
 		}
 		got = append(got, r)
 	}
-	return got.Checkpoint()
+	return got.Checkpoint("", 0, time.Time{})
 }
 
 // A checkpoint written as lines and read back is the same checkpoint.
@@ -110,7 +111,7 @@ func TestThen(t *testing.T) {
 	}
 	old := say("[goal] G", "[task] T", "[step] S", "[constraint] C1", "[decision] D1 (2026-01-02T03:04:05Z)", "[open] O1", "[modified] a", "[modified] b")
 	newer := say("[step] S2", "[constraint] C2", "[constraint] C1", "[decision] D1 (2026-01-02T03:04:05Z)", "[decision] D2", "[open] O2", "[modified] a")
-	m := old.Then(newer).Checkpoint()
+	m := old.Then(newer).Checkpoint("", 0, time.Time{})
 	if m.Working.Goal != "G" || m.Working.Topic != "T" || m.Working.Step != "S2" || len(m.Constraints) != 2 || len(m.Decisions) != 2 ||
 		!slices.Equal(m.OpenItems, []checkpoint.Text{"O2"}) || !slices.Equal(m.Resources.FilesModified, []checkpoint.Name{"b", "a"}) {
 		t.Errorf("%+v", m)

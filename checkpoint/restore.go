@@ -216,7 +216,7 @@ func heading(c *Checkpoint, o RestoreOptions) []string {
 	}
 	saved, u := "Saved: "+m.CreatedAt.Format("2006-01-02 15:04Z"), m.TokenUsage
 	billed := "" // marks a figure as the provider's
-	if u.Source == FromProvider {
+	if u.Source == fromProvider {
 		billed = " billed"
 		if u.Model != "" {
 			billed += " for " + line(u.Model, nameRunes)
@@ -288,11 +288,11 @@ func working(c *Checkpoint) []string {
 // lists returns the lists of a checkpoint in the order of the text.
 func lists(c *Checkpoint) []part {
 	res := &c.Resources
-	changed := slices.DeleteFunc(slices.Clone(res.FilesModified), func(n Name) bool { return slices.Contains(res.FilesUncommitted, n) })
+	changed := slices.DeleteFunc(slices.Clone(res.FilesModified), func(n nameText) bool { return slices.Contains(res.FilesUncommitted, n) })
 	fresh, freshIn := within(res.FilesUncommitted)
 	changed, changedIn := within(changed)
 	read, readIn := within(res.FilesRead)
-	var asked []Text
+	var asked []freeText
 	for _, e := range c.Thread.KeyExchanges {
 		if e.Role == roleUser {
 			asked = append(asked, e.Gist)
@@ -315,7 +315,7 @@ func lists(c *Checkpoint) []part {
 	}
 }
 
-func bullets(list []Text, runes int, newestFirst bool) []string {
+func bullets(list []freeText, runes int, newestFirst bool) []string {
 	var out []string
 	for _, t := range list {
 		out = append(out, "- "+line(t, runes)+"\n")
@@ -334,7 +334,7 @@ const shortRunes = 160
 // first. An item has the time of day. It also has the day if that is not the checkpoint's day.
 func decisionItems(c *Checkpoint) []string {
 	var out []string
-	said := map[Text]bool{}
+	said := map[freeText]bool{}
 	var persons, agents []decision
 	for _, d := range slices.Backward(c.Decisions) {
 		if d.By == summary.ByUser {
@@ -367,7 +367,7 @@ func decisionItems(c *Checkpoint) []string {
 
 // within returns the deepest directory that holds two thirds of the paths, and the paths relative
 // to it. Paths outside of the directory stay as they are.
-func within(paths []Name) (short []Name, dir string) {
+func within(paths []nameText) (short []nameText, dir string) {
 	count, common := map[string]int{}, ""
 	for _, p := range paths {
 		d := string(p)
@@ -383,14 +383,14 @@ func within(paths []Name) (short []Name, dir string) {
 	}
 	for _, p := range paths {
 		if rest, ok := strings.CutPrefix(string(p), common+"/"); ok {
-			p = Name("…/" + rest)
+			p = nameText("…/" + rest)
 		}
 		short = append(short, p)
 	}
 	return short, " (… is " + line(common, pathRunes) + ")"
 }
 
-func nameItems(list []Name) []string {
+func nameItems(list []nameText) []string {
 	var out []string
 	for _, n := range slices.Backward(list) {
 		out = append(out, line(n, 120))

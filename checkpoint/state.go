@@ -19,7 +19,7 @@ const stateVersion = 1
 
 // The limits of a state and a checkpoint. Older entries leave first.
 const (
-	MaxDecisions = 50
+	maxDecisions = 50
 	maxExchanges = 8
 	maxTools     = 100
 	maxFiles     = 100
@@ -103,7 +103,7 @@ type openItemState struct {
 	// Items are the items open now, the most pressing first.
 	Items []string `json:"items"`
 	// Earlier are the items that the newest checkpoint of an earlier conversation left open.
-	Earlier []Text `json:"earlier,omitempty"`
+	Earlier []freeText `json:"earlier,omitempty"`
 }
 
 // learningState is learnings.json.

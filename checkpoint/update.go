@@ -158,7 +158,7 @@ func (u *updater) decisions(before summary.State) {
 	for _, e := range u.s.Thread.Reader.Decisions {
 		d := decisionCapture{Ref: e.ID, Key: e.Key, Kind: e.Kind, By: e.By, What: summary.Excerpt(e.Text, decisionRunes), When: u.time(), Seq: u.s.Thread.Captured}
 		if !slices.ContainsFunc(before.Decisions, func(o summary.Entry) bool { return o.ID == e.ID }) && !slices.ContainsFunc(u.s.Decisions.Items, func(o decisionCapture) bool { return o.Ref == d.Ref && o.Key == d.Key }) {
-			u.s.Decisions.Items = capped(append(u.s.Decisions.Items, d), MaxDecisions)
+			u.s.Decisions.Items = capped(append(u.s.Decisions.Items, d), maxDecisions)
 		}
 	}
 }

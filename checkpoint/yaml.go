@@ -16,12 +16,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Text is free text. It is written as a block scalar, so that no colon, quote or sign in it means
+// freeText is free text. It is written as a block scalar, so that no colon, quote or sign in it means
 // anything. Text that no block can hold is quoted.
-type Text string
+type freeText string
 
 // MarshalYAML makes the scalar.
-func (t Text) MarshalYAML() (any, error) {
+func (t freeText) MarshalYAML() (any, error) {
 	if blockable(string(t)) {
 		return scalar(string(t), yaml.LiteralStyle), nil
 	}
@@ -40,40 +40,40 @@ func blockable(s string) bool {
 // that some readers take for a line break.
 const unprintable = "\u2028\u2029\ufeff\ufffe\uffff"
 
-// Name is a name, path or id. It is always written in quotes.
-type Name string
+// nameText is a name, path or id. It is always written in quotes.
+type nameText string
 
 // MarshalYAML makes the scalar.
-func (n Name) MarshalYAML() (any, error) { return scalar(string(n), yaml.DoubleQuotedStyle), nil }
+func (n nameText) MarshalYAML() (any, error) { return scalar(string(n), yaml.DoubleQuotedStyle), nil }
 
 // MarshalYAML makes the scalar.
-func (t Trigger) MarshalYAML() (any, error) { return Name(t).MarshalYAML() }
+func (t Trigger) MarshalYAML() (any, error) { return nameText(t).MarshalYAML() }
 
 // MarshalYAML makes the scalar.
-func (s status) MarshalYAML() (any, error) { return Name(s).MarshalYAML() }
+func (s status) MarshalYAML() (any, error) { return nameText(s).MarshalYAML() }
 
-// Time is a time in UTC, to the second. The zero time is written as "".
-type Time struct{ time.Time }
+// utcTime is a time in UTC, to the second. The zero time is written as "".
+type utcTime struct{ time.Time }
 
-func stamp(t time.Time) Time {
+func stamp(t time.Time) utcTime {
 	if t.IsZero() {
-		return Time{}
+		return utcTime{}
 	}
-	return Time{t.UTC().Truncate(time.Second)}
+	return utcTime{t.UTC().Truncate(time.Second)}
 }
 
 // MarshalYAML makes the scalar.
-func (t Time) MarshalYAML() (any, error) {
+func (t utcTime) MarshalYAML() (any, error) {
 	if t.IsZero() {
-		return Name("").MarshalYAML()
+		return nameText("").MarshalYAML()
 	}
-	return Name(t.UTC().Format(time.RFC3339)).MarshalYAML()
+	return nameText(t.UTC().Format(time.RFC3339)).MarshalYAML()
 }
 
 // UnmarshalYAML reads the result of MarshalYAML.
-func (t *Time) UnmarshalYAML(n *yaml.Node) error {
+func (t *utcTime) UnmarshalYAML(n *yaml.Node) error {
 	if n.Value == "" {
-		*t = Time{}
+		*t = utcTime{}
 		return nil
 	}
 	at, err := time.Parse(time.RFC3339, n.Value)
@@ -112,9 +112,9 @@ func Marshal(c *Checkpoint) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Unmarshal reads the result of [Marshal], strictly: it returns an error for a file that was cut,
+// unmarshal reads the result of [Marshal], strictly: it returns an error for a file that was cut,
 // changed or written by a newer version.
-func Unmarshal(data []byte) (*Checkpoint, error) {
+func unmarshal(data []byte) (*Checkpoint, error) {
 	body, err := checkSum(data)
 	if err != nil {
 		return nil, err

@@ -133,7 +133,7 @@ func TestCheckpointsNameTheBill(t *testing.T) {
 			t.Fatal(err)
 		}
 		u := cp.Meta.TokenUsage
-		if u.InputTokens != tt.want && tt.want > 0 || (u.Source == checkpoint.FromProvider) != tt.source || (u.Message != "") != tt.named || tt.source && (string(u.Model) != model || u.ObservedAt.IsZero() || u.ContextWindow == 0) {
+		if u.InputTokens != tt.want && tt.want > 0 || (u.Source == "provider") != tt.source || (u.Message != "") != tt.named || tt.source && (string(u.Model) != model || u.ObservedAt.IsZero() || u.ContextWindow == 0) {
 			t.Errorf("%s: %+v", name, u)
 		}
 		r, err := k.Restore(ctx, api.RestoreRequest{SessionKey: "s"})

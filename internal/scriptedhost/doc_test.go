@@ -26,7 +26,7 @@
 //	goal, step      the plan page's newest version in the prompt, none newer behind it
 //	told rule       this epoch's: in the prompt, or in a list that the prompt or the
 //	                restore text points to ("get ID"); an earlier epoch's: in Markdown
-//	decision        this epoch's: the same, the last [checkpoint.MaxDecisions] with those of
+//	decision        this epoch's: the same, the last 50 with those of
 //	                the turn under way; and once a boundary was passed exactly once in
 //	                Markdown
 //	open item       in the prompt, the restore text or what they point to

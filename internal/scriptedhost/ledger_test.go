@@ -3,7 +3,6 @@ package scriptedhost
 import (
 	"slices"
 
-	"github.com/memkernel/memkernel/checkpoint"
 )
 
 // Ledger is what a host knows that its kernel has to keep.
@@ -76,9 +75,12 @@ func (l Ledger) reset() Ledger {
 // of one that is not acknowledged yet.
 const inTurn = 2
 
+// mostDecisions is how many decisions a checkpoint holds.
+const mostDecisions = 50
+
 // recent returns the decisions that a checkpoint has room for.
 func (l Ledger) recent() []string {
-	return l.Decisions[max(0, len(l.Decisions)-checkpoint.MaxDecisions+inTurn):]
+	return l.Decisions[max(0, len(l.Decisions)-mostDecisions+inTurn):]
 }
 
 // open returns what the agent has still to do or to hear.

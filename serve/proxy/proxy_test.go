@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/fakemodel"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
@@ -448,7 +447,7 @@ func TestCheckpointsNameTheSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := c.Meta; m.Channel != "telegram" || m.AgentID != "main" || m.SessionFile != "/chats/7.jsonl" || m.TokenUsage.Source != checkpoint.FromProvider || m.TokenUsage.InputTokens == 0 || m.TokenUsage.Model != "claude-sonnet-4-6" {
+	if m := c.Meta; m.Channel != "telegram" || m.AgentID != "main" || m.SessionFile != "/chats/7.jsonl" || m.TokenUsage.Source != "provider" || m.TokenUsage.InputTokens == 0 || m.TokenUsage.Model != "claude-sonnet-4-6" {
 		t.Errorf("%+v", m)
 	}
 	for _, r := range s.model.Requests() {

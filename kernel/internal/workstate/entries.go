@@ -55,19 +55,17 @@ func bufferOf(private *markdownstore.Store, s session) (*checkpoint.Checkpoint, 
 		return nil, nil
 	}
 	var lines checkpoint.Record
-	meta := checkpoint.Meta{SessionKey: checkpoint.Name(s.Key())}
+	captured, at := 0, time.Time{}
 	for _, e := range Buffered(text) {
 		if e.session == s.Name() {
 			lines = lines.Then(e.lines)
-			meta.Captured, meta.CreatedAt = max(meta.Captured, e.captured), checkpoint.Time{Time: e.At.UTC()}
+			captured, at = max(captured, e.captured), e.At
 		}
 	}
-	if meta.CreatedAt.IsZero() {
+	if at.IsZero() {
 		return nil, nil
 	}
-	out := lines.Checkpoint()
-	out.Meta = meta
-	return out, nil
+	return lines.Checkpoint(s.Key(), captured, at), nil
 }
 
 // ReadBuffer returns the buffer's text, or "" if the buffer does not exist.

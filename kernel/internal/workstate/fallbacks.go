@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel"
@@ -90,18 +89,11 @@ func (k *Keeper) standing(now time.Time) *checkpoint.Checkpoint {
 // overlay replaces parts of the state that was read off the conversation by the hosts' pages.
 func overlay(c *checkpoint.Checkpoint, pins []journal.StoredPage) {
 	for _, p := range pins {
-		switch text := plan.TextField(p, "text"); {
-		case p.Type == pagevm.Constraint && text != "":
-			if t := checkpoint.Text(text); !slices.Contains(c.Constraints, t) {
-				c.Constraints = append(c.Constraints, t)
-			}
-		case p.Type == pagevm.Plan:
-			if goal := plan.TextField(p, "goal"); goal != "" {
-				c.Working.Goal = checkpoint.Text(goal)
-			}
-			if step := plan.TextField(p, "step"); step != "" {
-				c.Working.Step = checkpoint.Text(step)
-			}
+		switch p.Type {
+		case pagevm.Constraint:
+			c.Pin(plan.TextField(p, "text"), "", "")
+		case pagevm.Plan:
+			c.Pin("", plan.TextField(p, "goal"), plan.TextField(p, "step"))
 		}
 	}
 }

@@ -133,10 +133,7 @@ func stateFileOf(private *markdownstore.Store, s session) (*checkpoint.Checkpoin
 	if err != nil || f.Section == nil || f.Section.Owner != s.Name() {
 		return nil, nil
 	}
-	c := f.Section.lines().Checkpoint()
-	c.Meta.SessionKey, c.Meta.Captured = checkpoint.Name(s.Key()), f.Section.Captured
-	c.Meta.CreatedAt = checkpoint.Time{Time: f.Section.At.UTC()}
-	return c, nil
+	return f.Section.lines().Checkpoint(s.Key(), f.Section.Captured, f.Section.At), nil
 }
 
 // withoutSession returns the file without the session's part. If the file shows the session in
