@@ -224,7 +224,7 @@ func (s Store) loadState(points map[string]bool) (State, []Damage, error) {
 		}
 	}
 	st.Thread.Beside = nil
-	if v := st.Thread.Reader.Version; v != 0 && v != summary.Version {
+	if st.Thread.Reader.Foreign() {
 		st.Thread.Reader = summary.State{}
 	}
 	return st.clone(), bad, nil

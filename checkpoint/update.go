@@ -114,7 +114,7 @@ func (u *updater) message() {
 		t.Report = a
 	}
 	for _, e := range t.Reader.Reports {
-		if e.Kind == summary.KindCommit {
+		if e.Commits() {
 			touch(&u.s.Resources.Commits, e.Text, t.Captured, maxCommits)
 		}
 	}
@@ -137,12 +137,7 @@ func (u *updater) message() {
 	t.Pending = orNil(slices.DeleteFunc(t.Pending, func(a attempt) bool { // made again
 		return u.reading(a.ID).ID == "" && slices.ContainsFunc(before.Pending, func(c summary.Call) bool { return c.ID == a.ID && c.Lost })
 	}))
-	// The reader needs only some parts to read on, since the rest is captured.
-	r := &t.Reader
-	r.Constraints, r.Artifacts, r.Reports, r.Evicted = nil, nil, nil, summary.Evicted{}
-	if n := len(r.Decisions); n > 1 {
-		r.Decisions = slices.Clone(r.Decisions[n-1:])
-	}
+	t.Reader = t.Reader.Onward()
 }
 
 // time returns the message's time in the form that survives a file.

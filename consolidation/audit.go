@@ -76,8 +76,8 @@ const (
 	fileAge = 7 * day
 	// memoryAge is the age that the newest date in MEMORY.md may reach.
 	memoryAge = 3 * day
-	// SizeWarning is the share of the host's limits above which a file is reported as large.
-	SizeWarning = .9
+	// sizeWarning is the share of the host's limits above which a file is reported as large.
+	sizeWarning = .9
 	// nearDuplicate is the share of common runs of three words from which two entries say the
 	// same.
 	nearDuplicate = .8

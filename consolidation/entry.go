@@ -55,6 +55,9 @@ type Entry struct {
 // Place returns the place of the entry, as in "MEMORY.md:12".
 func (e *Entry) Place() string { return fmt.Sprintf("%s:%d", e.Path, e.StartLine) }
 
+// Words returns the content of the entry without the mark that an agent says it.
+func (e *Entry) Words() string { return strings.TrimPrefix(e.Plain, agentMark) }
+
 // Entries reads the entries of a file's text.
 func Entries(path, text string) []*Entry { return entriesOf(markdownstore.Parse(path, text)) }
 

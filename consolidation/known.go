@@ -10,12 +10,12 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// ArchiveDir holds the entries that pruning took out of memory because they no longer hold, in a
+// archiveDir holds the entries that pruning took out of memory because they no longer hold, in a
 // note for each day on which it did. It is read and searched like any note, and ages.
-const ArchiveDir = "memory/archive/"
+const archiveDir = "memory/archive/"
 
-// archived reports whether a file is one of [ArchiveDir].
-func (f *file) archived() bool { return strings.HasPrefix(f.Path, ArchiveDir) }
+// archived reports whether a file is one of archiveDir.
+func (f *file) archived() bool { return strings.HasPrefix(f.Path, archiveDir) }
 
 // KeyHash identifies an entry's content without revealing it. Tombstones hold it.
 func KeyHash(plain string) string {

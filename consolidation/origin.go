@@ -89,10 +89,10 @@ func kept(marker, text string) Origin {
 var claimed = textutil.LazyRegexp(`(?im)^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?(?:\[[a-z]+\][ \t]*)*?)\[human\][ \t]*`)
 
 // asAgent returns a text as an agent may write it: no entry in it is called a person's word.
-func asAgent(text string) string { return claimed.ReplaceAllString(text, "${1}"+AgentMark) }
+func asAgent(text string) string { return claimed.ReplaceAllString(text, "${1}"+agentMark) }
 
-// AgentMark is the mark that an agent says an entry.
-const AgentMark = "agent: "
+// agentMark is the mark that an agent says an entry.
+const agentMark = "agent: "
 
 // shown are the files that the beginning of a session shows.
 var shown = []markdownstore.Kind{markdownstore.KindMemory, markdownstore.KindUser, markdownstore.KindDaily}
@@ -122,7 +122,7 @@ func ByAgent(path, text string, before ...string) string {
 			begins = true
 		case begins, strings.TrimSpace(mark) != "":
 			if begins = false; !had[LineHash(l)] {
-				lines[i] = addTags(l, nil, AgentMark)
+				lines[i] = addTags(l, nil, agentMark)
 			}
 		}
 	}

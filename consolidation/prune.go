@@ -70,13 +70,24 @@ type Change struct {
 	// the file.
 	Add  string `json:"-"`
 	Text string `json:"-"`
-	// Title is the beginning of a new file.
+	// Title is the title of a new file.
 	Title string `json:"-"`
 	// gone and added are blocks that Text lacks and has, apart from the blocks of moves.
 	gone, added []string
 	// LinesBefore and LinesAfter are the length of the file.
 	LinesBefore int `json:"lines_before"`
 	LinesAfter  int `json:"lines_after"`
+}
+
+// Heading returns what Add begins with in a new file.
+func (c *Change) Heading() string {
+	switch day, archive := strings.CutPrefix(c.Path, archiveDir); {
+	case !c.New:
+		return ""
+	case archive:
+		return "# Taken out of memory on " + strings.TrimSuffix(day, ".md") + "\n\n"
+	}
+	return "# " + c.Title + "\n\n"
 }
 
 // Pruning lists the entries that leave their files. Callers must write Changes in their order, in
@@ -159,7 +170,7 @@ type pruner struct {
 func (r *pruner) prunes(path string) bool { return len(r.Only) == 0 || slices.Contains(r.Only, path) }
 
 // archive returns the note that gets the entries that no longer hold.
-func (r *pruner) archive() string { return ArchiveDir + r.Day + ".md" }
+func (r *pruner) archive() string { return archiveDir + r.Day + ".md" }
 
 // gift is a block that a file gets, with the headings that it is under.
 type gift struct {
@@ -266,7 +277,7 @@ func (r *pruner) changes() {
 			others = slices.ContainsFunc(ps, func(p *piece) bool { return p.kind == pieceMarker || p.kind == pieceBlock && p.origin != OriginUpkeep })
 		}
 		switch topic, _ := markdownstore.Classify(to); {
-		case topic.Kind != markdownstore.KindTopic || strings.HasPrefix(to, ArchiveDir) || others:
+		case topic.Kind != markdownstore.KindTopic || strings.HasPrefix(to, archiveDir) || others:
 			c.Add = arranged(gifts)
 		default:
 			slices.SortStableFunc(gifts, func(a, b gift) int { return strings.Compare(b.day(), a.day()) })

@@ -93,8 +93,8 @@ func machines(ps []*piece) int {
 	return n
 }
 
-// MachineLinesOf counts the lines of MEMORY.md that [MachineLines] limits.
-func MachineLinesOf(path, text string, r Record) int {
+// MachineLines counts the lines of MEMORY.md that [MachineLines] limits.
+func (r Record) MachineLines(path, text string) int {
 	f := &file{Path: path, Doc: markdownstore.Parse(path, text)}
 	f.Class, f.Entries = f.Doc.Class, entriesOf(f.Doc)
 	ps := pieces(f)
@@ -217,7 +217,7 @@ func (r *pruner) finishMemory(f *file, ps []*piece) {
 func (r *pruner) moreLine(f *file) string {
 	var files []string
 	add := func(p string) {
-		if p != "" && !strings.HasPrefix(p, ArchiveDir) && !slices.Contains(files, p) {
+		if p != "" && !strings.HasPrefix(p, archiveDir) && !slices.Contains(files, p) {
 			files = append(files, p)
 		}
 	}

@@ -39,7 +39,7 @@ func (a *auditor) bootstrapSize() {
 			continue // the dropped part is reported
 		}
 		a.large(f.Path, "has", n, h.FileLimit)
-		if lines := f.lineCount(); h.LineLimit > 0 && float64(lines) > SizeWarning*float64(h.LineLimit) {
+		if lines := f.lineCount(); h.LineLimit > 0 && float64(lines) > sizeWarning*float64(h.LineLimit) {
 			a.tell(health.Warning, health.Place{Path: f.Path}, fmt.Sprintf("has %d lines; %s shows %d", lines, h.Name, h.LineLimit), sizeHint)
 		}
 	}
@@ -49,11 +49,11 @@ func (a *auditor) bootstrapSize() {
 const sizeHint = "move what is not needed in every session into a topic file below memory/, where it is found by searching"
 
 func (a *auditor) large(path, who string, n, limit int) {
-	if limit <= 0 || float64(n) <= SizeWarning*float64(limit) {
+	if limit <= 0 || float64(n) <= sizeWarning*float64(limit) {
 		return
 	}
 	a.tell(health.Warning, health.Place{Path: path},
-		fmt.Sprintf("%s %d %s, over %.0f %% of the %d that %s shows", who, n, a.Host.unit(), 100*SizeWarning, limit, a.Host.Name), sizeHint)
+		fmt.Sprintf("%s %d %s, over %.0f %% of the %d that %s shows", who, n, a.Host.unit(), 100*sizeWarning, limit, a.Host.Name), sizeHint)
 }
 
 // truncation reports the parts that the host drops of each file, by section.
@@ -177,6 +177,9 @@ func HostByName(name string) (Host, bool) {
 	}
 	return Host{}, false
 }
+
+// Ample returns the size of a file up to which an audit does not call it large for the host.
+func (h *Host) Ample() int { return int(sizeWarning * float64(h.FileLimit)) }
 
 // unit returns the unit in which the host counts.
 func (h *Host) unit() string {

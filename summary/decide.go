@@ -38,7 +38,7 @@ func (u *updater) decide(reply string) bool {
 
 // committed records a commit among the reports of finished work.
 func (u *updater) committed(text string) {
-	e := u.entry("w", KindCommit, oneLine(text, DecisionRunes))
+	e := u.entry("w", kindCommit, oneLine(text, DecisionRunes))
 	if !e.in(u.s.Reports) {
 		u.s.Reports = push(u.s.Reports, e, maxReports, new(int))
 	}

@@ -56,7 +56,7 @@ const (
 	ReasonServer      Reason = "SERVER_ERROR" // status 5xx
 	ReasonRefused     Reason = "REFUSED"      // any other status, or the model declined
 	ReasonUnreachable Reason = "UNREACHABLE"  // no connection, or it broke
-	ReasonCancelled   Reason = "CANCELLED"    // the kernel was closed meanwhile
+	reasonCancelled   Reason = "CANCELLED"    // the kernel was closed meanwhile
 	ReasonNotWritten  Reason = "NOT_WRITTEN"  // the journal could not be written
 	ReasonCooling     Reason = "COOLING"      // it was not asked: it failed a short while ago
 )
@@ -69,7 +69,7 @@ func (r Reason) Spent() bool {
 
 // Counts reports whether the kernel should leave the model alone for a while after this outcome.
 func (r Reason) Counts() bool {
-	return !slices.Contains([]Reason{ReasonOK, ReasonCancelled, ReasonCooling}, r)
+	return !slices.Contains([]Reason{ReasonOK, reasonCancelled, ReasonCooling}, r)
 }
 
 // ModelError is the error of a model call without a usable answer.
@@ -91,7 +91,7 @@ func Explain(err error) *ModelError {
 	case errors.As(err, &e):
 		return e
 	case errors.Is(err, context.Canceled):
-		return &ModelError{Reason: ReasonCancelled, Err: err}
+		return &ModelError{Reason: reasonCancelled, Err: err}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &ModelError{Reason: ReasonTimeout, Err: err}
 	}

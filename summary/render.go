@@ -163,7 +163,7 @@ func newRenderer(s State, beside Beside, more func(string, int) string) *rendere
 	for _, e := range slices.Backward(done(s)) {
 		if at := placeOf(e); at == atDone && asked(s, e) {
 			continue
-		} else if !shown(e.Key, e.Text) || e.Kind == KindCommit || e.short() && beside.stands(e.Key) {
+		} else if !shown(e.Key, e.Text) || e.Kind == kindCommit || e.short() && beside.stands(e.Key) {
 			add(at, e.Text)
 		}
 	}
@@ -205,11 +205,14 @@ func placeOf(e Entry) int {
 	switch e.Kind {
 	case kindRejection:
 		return atCorrections
-	case KindCommit, kindReport:
+	case kindCommit, kindReport:
 		return atDone
 	}
 	return atDecisions
 }
+
+// Commits reports whether an entry names a commit.
+func (e Entry) Commits() bool { return e.Kind == kindCommit }
 
 // shortAnswer is the length, in bytes, up to which an answer says nothing without its question.
 const shortAnswer = 20

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Version is the version of the formats of State and of the text.
-const Version = 1
+// version is the version of the formats of State and of the text.
+const version = 1
 
 // The lists of the summary, by the names they have in the text.
 const (
@@ -56,7 +56,7 @@ type State struct {
 	// Reports are the words with which the assistant ended its turns, and the commits.
 	Reports []Entry `json:"reports,omitempty"`
 	Todos   []todo  `json:"todos,omitempty"`
-	Evicted Evicted `json:"evicted,omitzero"`
+	Evicted evicted `json:"evicted,omitzero"`
 
 	Place       place   `json:"place,omitzero"`
 	LastCheck   command `json:"last_check,omitzero"`
@@ -87,7 +87,7 @@ type Entry struct {
 	// ID is unique within the state and never reused.
 	ID string `json:"id"`
 	// Kind is the source of the entry: reply, choice, rejection, plan, statement, check, report, or
-	// [KindCommit].
+	// kindCommit.
 	Kind string `json:"kind,omitempty"`
 	// By is the decision's owner, [ByUser], or "" if unknown.
 	By string `json:"by,omitempty"`
@@ -103,8 +103,8 @@ type Entry struct {
 // ByUser is the owner of a person's decision.
 const ByUser = "user"
 
-// KindCommit is the kind of the reports that name a commit.
-const KindCommit = "commit"
+// kindCommit is the kind of the reports that name a commit.
+const kindCommit = "commit"
 
 // Todo is an item of the agent's own plan.
 type todo struct {
@@ -158,8 +158,8 @@ type openAsk struct {
 	Time time.Time `json:"time,omitzero"`
 }
 
-// Evicted counts entries that left the state because a list was full.
-type Evicted struct {
+// evicted counts entries that left the state because a list was full.
+type evicted struct {
 	Constraints int `json:"constraints,omitempty"`
 	Decisions   int `json:"decisions,omitempty"`
 	Threads     int `json:"threads,omitempty"`
@@ -244,6 +244,18 @@ func (s State) OpenThreads() []Entry {
 	}
 	return out
 }
+
+// Onward returns what reading on needs of a state whose entries are kept elsewhere.
+func (s State) Onward() State {
+	s.Constraints, s.Artifacts, s.Reports, s.Evicted = nil, nil, nil, evicted{}
+	if n := len(s.Decisions); n > 1 {
+		s.Decisions = slices.Clone(s.Decisions[n-1:])
+	}
+	return s
+}
+
+// Foreign reports whether another version than this one made a state.
+func (s State) Foreign() bool { return s.Version != 0 && s.Version != version }
 
 // isFailing reports whether a command is among the failing checks.
 func (s State) isFailing(text string) bool {

@@ -305,7 +305,7 @@ func TestDecisions(t *testing.T) {
 					continue
 				}
 				got = append(got, e.Text)
-				if e.By == "" && e.Kind != KindCommit {
+				if e.By == "" && e.Kind != kindCommit {
 					t.Errorf("%q is nobody's", e.Text)
 				}
 			}

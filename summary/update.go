@@ -27,7 +27,7 @@ type updater struct {
 // mask must be pure.
 func UpdateMasked(s State, msgs []memkernel.Message, mask func(string) string) State {
 	u := updater{s: s.clone(), mask: mask}
-	u.s.Version = Version
+	u.s.Version = version
 	for i := range msgs {
 		if u.s.Offset.Messages == 0 {
 			u.s.Sidechain = msgs[i].Branch

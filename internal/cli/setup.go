@@ -87,7 +87,8 @@ func (s *Settings) Retention() api.RetainRequest {
 // PruneOptions returns the limits of the host. The parameter include names further entries that
 // may leave.
 func (s *Settings) PruneOptions(include []string) api.PruneOptions {
-	return api.PruneOptions{OwnerChars: int(consolidation.SizeWarning * float64(s.auditHost().FileLimit)), Include: include}
+	host := s.auditHost()
+	return api.PruneOptions{OwnerChars: host.Ample(), Include: include}
 }
 
 // CurateRequest returns a request for the model and the prices of the configuration.

@@ -157,7 +157,7 @@ func wordings(ctx context.Context, k *kernel.Kernel, path string, line int, voic
 	}
 	for i := range h.Versions {
 		for _, x := range consolidation.Entries(h.Versions[i].Path, h.Versions[i].Text) {
-			if text := strings.TrimPrefix(x.Plain, consolidation.AgentMark); !slices.Contains(out, text) && !slices.ContainsFunc(others, func(o string) bool { return strings.Contains(o, text) }) {
+			if text := x.Words(); !slices.Contains(out, text) && !slices.ContainsFunc(others, func(o string) bool { return strings.Contains(o, text) }) {
 				out = append(out, text)
 			}
 		}

@@ -179,7 +179,7 @@ func TestCancelled(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		m, _ := serve(t, s, time.Minute, func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
 		_, err := m.Complete(ctx, prompt)
-		if e := summary.Explain(err); e.Reason != summary.ReasonCancelled {
+		if e := summary.Explain(err); e.Reason != "CANCELLED" {
 			t.Errorf("%s: got %v", s.provider, err)
 		}
 	}

@@ -63,7 +63,7 @@ func (k *Keeper) auditSize(ctx context.Context, report *health.Report) error {
 		return err
 	}
 	rec, unread := r.record()
-	if n := consolidation.MachineLinesOf(l.Path, l.Text, rec); n > consolidation.MachineLines {
+	if n := rec.MachineLines(l.Path, l.Text); n > consolidation.MachineLines {
 		report.Add(health.Finding{Severity: health.Note, Place: health.Place{Path: l.Path}, What: fmt.Sprintf("has %d lines that machines wrote, the limit is %d", n, consolidation.MachineLines),
 			Hint: "'memkernel prune --apply' moves those that matter least into topic files"})
 	}

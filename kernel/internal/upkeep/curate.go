@@ -132,7 +132,7 @@ func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, 
 			before = f.Doc.Raw
 		}
 		rec, unread := r.record() // nothing is pruned from a file that holds a secret, so it stays full
-		full := r.secret(before) && consolidation.MachineLinesOf(out.Path, before, rec)+strings.Count(text, "\n") > consolidation.MachineLines
+		full := r.secret(before) && rec.MachineLines(out.Path, before)+strings.Count(text, "\n") > consolidation.MachineLines
 		if err := unread(); err != nil {
 			return err
 		}

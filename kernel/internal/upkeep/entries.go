@@ -225,7 +225,7 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 
 // listed returns the text of an entry as a list shows it.
 func (k *Keeper) listed(x *consolidation.Entry) string {
-	return k.Masker.Text(strings.TrimPrefix(x.Plain, consolidation.AgentMark))
+	return k.Masker.Text(x.Words())
 }
 
 func firstLine(s string) string {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"strings"
 	"time"
 
@@ -64,14 +63,7 @@ func (r *run) commitPruning(ctx context.Context, out *api.Pruned, buffer string,
 	for i := range out.Changes {
 		c := &out.Changes[i]
 		if c.Add != "" {
-			heading := "" // of a new file, which named the file
-			switch {
-			case c.New && strings.HasPrefix(c.Path, consolidation.ArchiveDir):
-				heading = "# Taken out of memory on " + strings.TrimSuffix(path.Base(c.Path), ".md") + "\n\n"
-			case c.New:
-				heading = "# " + c.Title + "\n\n"
-			}
-			r.adds(c.Path, c.Before, heading+c.Add)
+			r.adds(c.Path, c.Before, c.Heading()+c.Add)
 		} else {
 			r.becomes(c.Path, c.Before, c.Text)
 		}
