@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/consolidation/history"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -74,7 +73,7 @@ func TestHistoryOfANight(t *testing.T) {
 		t.Fatal(err)
 	}
 	h = historyOf(t, k, "MEMORY.md", lineWith(t, dir, "MEMORY.md", strings.TrimPrefix(moved.Text, "- ")))
-	if len(h.Versions) != 3 || h.Versions[0].Undoes != p.Run || h.Versions[0].Event != history.EventRestored || h.Versions[1].Event != history.EventRemoved || len(h.Versions[1].To) != 1 {
+	if len(h.Versions) != 3 || h.Versions[0].Undoes != p.Run || h.Versions[0].Event != api.EventRestored || h.Versions[1].Event != api.EventRemoved || len(h.Versions[1].To) != 1 {
 		t.Errorf("after the undo it is %+v", h.Versions)
 	}
 }

@@ -2,7 +2,6 @@ package scriptedhost
 
 import (
 	"slices"
-
 )
 
 // Ledger is what a host knows that its kernel has to keep.

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/consolidation/history"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/internal/document"
@@ -124,9 +123,9 @@ var origins = map[consolidation.Origin]string{
 }
 
 // events holds the wording of each event.
-var events = map[history.Event]string{
-	history.EventFirst: "first known", history.EventWritten: "written", history.EventChanged: "changed", history.EventPromoted: "promoted", history.EventMoved: "moved",
-	history.EventRemoved: "taken out", history.EventRestored: "back again",
+var events = map[api.HistoryEvent]string{
+	api.EventFirst: "first known", api.EventWritten: "written", api.EventChanged: "changed", api.EventPromoted: "promoted", api.EventMoved: "moved",
+	api.EventRemoved: "taken out", api.EventRestored: "back again",
 }
 
 // showHistory prints the earlier states of an entry or a file.
@@ -155,11 +154,11 @@ func showHistory(s *display.Sheet, h *api.History) {
 }
 
 // because names the run that made a version, and the one that it took back.
-func because(h *api.History, v *history.Version) string {
+func because(h *api.History, v *api.HistoryVersion) string {
 	switch {
-	case v.Kind == history.Undone:
+	case v.Kind == api.RunUndo:
 		of := ""
-		if i := slices.IndexFunc(h.Versions, func(o history.Version) bool { return o.Run == v.Undoes }); i >= 0 {
+		if i := slices.IndexFunc(h.Versions, func(o api.HistoryVersion) bool { return o.Run == v.Undoes }); i >= 0 {
 			u := h.Versions[i].Undoes
 			of = display.Say(", {}{? of }{}", h.Versions[i].Kind, u != "", u)
 		}
@@ -171,7 +170,7 @@ func because(h *api.History, v *history.Version) string {
 }
 
 // placesOf writes the place of a version, its origin and its destination.
-func placesOf(s *display.Sheet, h *api.History, v *history.Version) {
+func placesOf(s *display.Sheet, h *api.History, v *api.HistoryVersion) {
 	if v.Line > 0 && (v.Path != h.Path || v.Line != h.Line) {
 		s.Para(4, "", "at {}", address(v.Path, v.Line))
 	}
@@ -190,7 +189,7 @@ func placesOf(s *display.Sheet, h *api.History, v *history.Version) {
 }
 
 // version writes the text of a version, or the difference from the previous version.
-func version(s *display.Sheet, v *history.Version) {
+func version(s *display.Sheet, v *api.HistoryVersion) {
 	if v.Diff == "" {
 		for l := range strings.SplitSeq(strings.TrimRight(v.Text, "\r\n"), "\n") {
 			s.Para(4, "", "{}", l)

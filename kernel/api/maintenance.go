@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/consolidation/history"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -325,12 +324,76 @@ type History struct {
 	// EndLine is the entry's last line.
 	EndLine int `json:"end_line"`
 	// Text is the current text of the entry, "" for a whole file.
-	Text     string            `json:"text"`
-	Versions []history.Version `json:"versions"`
+	Text     string           `json:"text"`
+	Versions []HistoryVersion `json:"versions"`
 	// Total counts the versions, including those that the limit left out.
 	Total int `json:"total"`
 	// Unkept counts the states of the file that are on record without their text.
 	Unkept int `json:"unkept"`
+}
+
+// RunKind is the kind of the run that made or saw a version of a file.
+type RunKind string
+
+// The kinds. A curation, a pruning, an edit and an undo made the file's version. A run that only
+// saw the file, and the file as it is now, hold versions that others made.
+const (
+	RunCurate RunKind = "curate"
+	RunPrune  RunKind = "prune"
+	RunEdit   RunKind = "edit"
+	RunUndo   RunKind = "undo"
+	RunSeen   RunKind = "seen"
+	RunNow    RunKind = "now"
+)
+
+// HistoryEvent is a change of an entry or a file.
+type HistoryEvent string
+
+// The events. EventFirst marks the oldest known version. The entry itself may be older.
+const (
+	EventFirst    HistoryEvent = "first_known"
+	EventWritten  HistoryEvent = "written"
+	EventChanged  HistoryEvent = "changed"
+	EventPromoted HistoryEvent = "promoted"
+	EventMoved    HistoryEvent = "moved"
+	EventRemoved  HistoryEvent = "removed"
+	EventRestored HistoryEvent = "restored"
+)
+
+// HistoryVersion is the text of an entry or a file since some moment.
+type HistoryVersion struct {
+	Time time.Time `json:"time"`
+	// By reports that the version existed by Time and may be older.
+	By    bool         `json:"by"`
+	Event HistoryEvent `json:"event"`
+	// Origin is the author of this version.
+	Origin consolidation.Origin `json:"origin"`
+	// Path, Line and EndLine are the place of the entry at that time. For a whole file the lines
+	// are 0.
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	EndLine int    `json:"end_line"`
+	// Text is the entry as it was written, "" for a whole file.
+	Text string `json:"text"`
+	// Run is the run that made the version. Kind is the run's kind. Undoes is the run that the
+	// run took back.
+	Kind   RunKind `json:"kind"`
+	Run    string  `json:"run"`
+	Undoes string  `json:"undoes"`
+	// From has the places that the entry was promoted or moved from.
+	From []string `json:"from"`
+	// To has the places that the entry was moved to.
+	To []string `json:"to"`
+	// SupersededBy is the entry that replaced this one.
+	SupersededBy string `json:"superseded_by"`
+	// Added and Removed count the lines of a file that are not blank.
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
+	// Diff is the difference from the previous version, "" unless it was requested.
+	Diff string `json:"diff,omitempty"`
+	// Before is the text of the previous version.
+	Before string `json:"-"`
+	After  string `json:"-"`
 }
 
 // The errors of a history.

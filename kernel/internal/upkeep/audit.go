@@ -50,7 +50,7 @@ func (k *Keeper) Audit(ctx context.Context, req api.AuditOptions) (_ *health.Rep
 
 // auditSize reports that machines wrote more lines of MEMORY.md than pruning leaves.
 func (k *Keeper) auditSize(ctx context.Context, report *health.Report) error {
-	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
+	r, unlock, err := k.begin(ctx, api.RunSeen, time.Time{}, false)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (k *Keeper) RetainBackups(ctx context.Context, before, now time.Time, apply
 	if _, err := k.State.Stat(BackupsFolder); errors.Is(err, fs.ErrNotExist) {
 		return 0, 0, nil
 	}
-	r, unlock, err := k.begin(ctx, kindSeen, now, apply)
+	r, unlock, err := k.begin(ctx, api.RunSeen, now, apply)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -155,10 +155,10 @@ func (r *run) neededBackups(before time.Time) (needed, known map[string]bool) {
 	undoable, seen := false, false
 	for _, l := range slices.Backward(r.log) {
 		need := l.done == nil || !l.run.Time.Before(before)
-		if l.run.Kind == kindPrune && !l.undone && !undoable {
+		if l.run.Kind == api.RunPrune && !l.undone && !undoable {
 			undoable, need = true, true
 		}
-		if l.run.Kind == kindSeen && !seen {
+		if l.run.Kind == api.RunSeen && !seen {
 			seen, need = true, true
 		}
 		var names []string

@@ -32,7 +32,7 @@ func (k *Keeper) Curate(ctx context.Context, req api.CurateRequest) (_ *api.Cura
 
 // curateDay curates a day, without its facts.
 func (k *Keeper) curateDay(ctx context.Context, req *api.CurateRequest) (*api.Curated, error) {
-	r, unlock, err := k.begin(ctx, kindCurate, req.Now, req.Apply)
+	r, unlock, err := k.begin(ctx, api.RunCurate, req.Now, req.Apply)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (k *Keeper) curateDay(ctx context.Context, req *api.CurateRequest) (*api.Cu
 	o := consolidation.CurateOptions{Day: r.promise.Day, Buffer: buffer,
 		BufferRef: workstate.BufferPath + "@" + store.Sum([]byte(buffer))[:12], Retired: retired}
 	for _, l := range r.log {
-		if l.of(kindCurate, o.Day) {
+		if l.of(api.RunCurate, o.Day) {
 			o.Taken += l.run.Entries
 		}
 	}
@@ -67,7 +67,7 @@ func (k *Keeper) curateDay(ctx context.Context, req *api.CurateRequest) (*api.Cu
 	// entries, so that its choice might be another one.
 	o.Done = func(inputs string) (done bool) {
 		if slices.ContainsFunc(r.log, func(l *logged) bool {
-			return l.of(kindCurate, o.Day) && slices.Contains(l.run.Reads, mark{Path: logsMark, Hash: inputs})
+			return l.of(api.RunCurate, o.Day) && slices.Contains(l.run.Reads, mark{Path: logsMark, Hash: inputs})
 		}) {
 			done, err = r.hasRead(buffer)
 		}
@@ -182,7 +182,7 @@ func (r *run) hasRead(buffer string) (bool, error) {
 func (r *run) lastRead() *mark {
 	for _, l := range slices.Backward(r.log) {
 		for _, m := range l.run.Reads {
-			if m.Path == workstate.BufferPath && l.run.Kind == kindCurate && !l.undone {
+			if m.Path == workstate.BufferPath && l.run.Kind == api.RunCurate && !l.undone {
 				return &m
 			}
 		}

@@ -57,7 +57,7 @@ func (k *Keeper) Edit(ctx context.Context, e Editor, plan func(read Reading) ([]
 	if e.Rule == api.EditNone {
 		return nil, api.ErrEditsOff
 	}
-	r, unlock, err := k.begin(ctx, kindEdit, e.Now, true)
+	r, unlock, err := k.begin(ctx, api.RunEdit, e.Now, true)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (r *run) repeated(e *Editor) (*api.Edited, error) {
 		return nil, nil
 	}
 	for _, l := range slices.Backward(r.log) {
-		if l.run.Kind != kindEdit || l.run.Key != e.Key || l.run.Session != e.Session || l.undone || l.done == nil || len(l.done.Kept) > 0 {
+		if l.run.Kind != api.RunEdit || l.run.Key != e.Key || l.run.Session != e.Session || l.undone || l.done == nil || len(l.done.Kept) > 0 {
 			continue
 		}
 		out := &api.Edited{Edit: l.id, Duplicate: true}
@@ -373,7 +373,7 @@ func (r *run) removes(path, before string) {
 // Appended records that a session added to the end of a file, so that an undo takes that back. It
 // returns the name of the edit, "" if the file can't be backed up or has changed otherwise, too.
 func (k *Keeper) Appended(ctx context.Context, session, path, before string, existed bool, now time.Time) (string, error) {
-	r, unlock, err := k.begin(ctx, kindEdit, now, true)
+	r, unlock, err := k.begin(ctx, api.RunEdit, now, true)
 	if err != nil {
 		return "", err
 	}
@@ -399,7 +399,7 @@ func (k *Keeper) Appended(ctx context.Context, session, path, before string, exi
 
 // isEdit reports whether a run is an edit, or takes back an edit. Such a run is given up if it
 // can't be done.
-func (p *promise) isEdit() bool { return p.Kind == kindEdit || p.Session != "" || p.Person }
+func (p *promise) isEdit() bool { return p.Kind == api.RunEdit || p.Session != "" || p.Person }
 
 // leastQuoted is the least length, in bytes, of a line that identifies its author. A shorter line
 // may be anyone's.
@@ -408,7 +408,7 @@ const leastQuoted = 8
 // Unwritten returns clean extended to remove the lines which edits of a session wrote into
 // memory's files.
 func (k *Keeper) Unwritten(ctx context.Context, session string, clean func(string) string) (func(string) string, error) {
-	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
+	r, unlock, err := k.begin(ctx, api.RunSeen, time.Time{}, false)
 	if errors.Is(err, errOff) {
 		return clean, nil
 	}
@@ -418,7 +418,7 @@ func (k *Keeper) Unwritten(ctx context.Context, session string, clean func(strin
 	defer unlock()
 	said := map[string]bool{}
 	for _, l := range r.log {
-		if l.run.Kind == kindEdit && l.run.Session == session {
+		if l.run.Kind == api.RunEdit && l.run.Session == session {
 			for _, lines := range l.run.Said {
 				for hash := range lines {
 					said[hash] = true
@@ -442,7 +442,7 @@ func (k *Keeper) Unwritten(ctx context.Context, session string, clean func(strin
 
 // Holding returns the files that agents edited and whose present content clean would change.
 func (k *Keeper) Holding(ctx context.Context, clean func(string) string) ([]string, error) {
-	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
+	r, unlock, err := k.begin(ctx, api.RunSeen, time.Time{}, false)
 	if errors.Is(err, errOff) {
 		return nil, nil
 	}
@@ -455,7 +455,7 @@ func (k *Keeper) Holding(ctx context.Context, clean func(string) string) ([]stri
 	for _, l := range r.log {
 		for _, st := range l.run.Steps {
 			path := st.Path
-			if seen[path] || l.run.Kind != kindEdit {
+			if seen[path] || l.run.Kind != api.RunEdit {
 				continue
 			}
 			seen[path] = true

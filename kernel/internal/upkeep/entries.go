@@ -172,7 +172,7 @@ func (k *Keeper) Add(ctx context.Context, e Editor, path, text string) (*api.Ent
 // Entries lists the entries of the files of memory that a session sees, the newest first. path is
 // a file or a folder, or "" for all files.
 func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path string) (*api.MemoryList, error) {
-	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
+	r, unlock, err := k.begin(ctx, api.RunSeen, time.Time{}, false)
 	if err != nil {
 		return nil, err
 	}

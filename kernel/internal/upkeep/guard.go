@@ -46,7 +46,7 @@ func (k *Keeper) loss(ctx context.Context, path, before, after string, pruned ma
 // nothing.
 func (k *Keeper) Guard(ctx context.Context, o api.GuardRequest) (_ *consolidation.Loss, err error) {
 	defer wrap("guard", &err)
-	r, unlock, err := k.begin(ctx, kindSeen, time.Time{}, false)
+	r, unlock, err := k.begin(ctx, api.RunSeen, time.Time{}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (k *Keeper) Guard(ctx context.Context, o api.GuardRequest) (_ *consolidatio
 func (r *run) lastSeen(path string) (string, error) {
 	for _, l := range slices.Backward(r.log) {
 		for _, m := range l.run.Reads {
-			if l.run.Kind == kindSeen && m.Path == path {
+			if l.run.Kind == api.RunSeen && m.Path == path {
 				text, err := r.backup(m.Hash)
 				if errors.Is(err, fs.ErrNotExist) {
 					err = nil // the backup is no longer kept, or the content holds a secret
@@ -101,7 +101,7 @@ func (r *run) lastSeen(path string) (string, error) {
 
 // Seen backs up MEMORY.md, so that later losses can be found.
 func (k *Keeper) Seen(ctx context.Context, now time.Time) error {
-	r, unlock, err := k.begin(ctx, kindSeen, now, true)
+	r, unlock, err := k.begin(ctx, api.RunSeen, now, true)
 	if err != nil {
 		return err
 	}
@@ -114,9 +114,9 @@ func (k *Keeper) Seen(ctx context.Context, now time.Time) error {
 		return err
 	}
 	for _, last := range slices.Backward(r.log) {
-		if last.run.Kind == kindSeen && last.run.Reads[0].Hash == l.Hash {
+		if last.run.Kind == api.RunSeen && last.run.Reads[0].Hash == l.Hash {
 			return nil
-		} else if last.run.Kind == kindSeen {
+		} else if last.run.Kind == api.RunSeen {
 			break
 		}
 	}

@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,11 +9,11 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/memkernel/memkernel/consolidation"
-	"github.com/memkernel/memkernel/consolidation/history"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
@@ -24,36 +25,42 @@ import (
 func (k *Keeper) History(ctx context.Context, req api.HistoryRequest) (_ *api.History, err error) {
 	defer wrap("history", &err)
 	req.Path = path.Clean(req.Path)
-	r, unlock, err := k.begin(ctx, kindSeen, k.Now(), false)
+	r, unlock, err := k.begin(ctx, api.RunSeen, k.Now(), false)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	p := &past{run: r, ctx: ctx, known: map[string][]history.State{}, out: &api.History{Path: req.Path, Line: req.Line, Versions: []history.Version{}}}
-	states, err := p.states(req.Path)
-	if err != nil {
-		return nil, err
-	}
-	now := &states[len(states)-1]
+	rec, unread := r.record()
+	t := tracer{read: func(file string) ([]state, error) { return r.states(ctx, file, file == req.Path) }, origin: rec.Origin, successor: r.successors(ctx)}
+	states := t.states(req.Path)
 	switch {
-	case len(states) == 1 && now.Absent:
+	case t.err != nil:
+		return nil, t.err
+	case len(states) == 1 && states[0].absent:
 		return nil, fmt.Errorf("%s: %w", req.Path, api.ErrNoHistory)
-	case markdownstore.Parse(req.Path, now.Text).Binary:
+	case markdownstore.Parse(req.Path, states[len(states)-1].text).Binary:
 		return nil, fmt.Errorf("%s: %w", req.Path, api.ErrNoText)
 	}
-	if err := p.trace(now); err != nil {
+	out := &api.History{Path: req.Path, Line: req.Line}
+	if req.Line == 0 {
+		out.Versions = t.file(req.Path)
+	} else if versions, e := t.entry(req.Path, req.Line); e != nil {
+		out.Versions, out.Line, out.EndLine, out.Text = versions, e.StartLine, e.EndLine, k.Masker.Text(e.Text)
+	} else {
+		now := states[len(states)-1].text
+		return nil, noEntry(req.Path, req.Line, len(linesOf(now)), consolidation.Entries(req.Path, now))
+	}
+	if err := cmp.Or(t.err, unread()); err != nil {
 		return nil, err
 	}
-	out := p.out
 	for i := range states {
-		if states[i].Unkept {
+		if states[i].unkept {
 			out.Unkept++
 		}
 	}
 	if out.Total = len(out.Versions); req.Limit > 0 && out.Total > req.Limit {
 		out.Versions = out.Versions[:req.Limit]
 	}
-	out.Text = k.Masker.Text(out.Text)
 	for i := range out.Versions {
 		v := &out.Versions[i]
 		v.Text = k.Masker.Text(v.Text)
@@ -64,43 +71,19 @@ func (k *Keeper) History(ctx context.Context, req api.HistoryRequest) (_ *api.Hi
 	return out, ctx.Err()
 }
 
-// past is the knowledge of files for one call of History.
-type past struct {
-	*run
-	ctx   context.Context
-	known map[string][]history.State
-	snap  *consolidation.Snapshot
-	out   *api.History
-}
-
-// trace finds the versions.
-func (p *past) trace(now *history.State) (err error) {
-	rec, unread := p.record()
-	src := history.Source{States: p.states, Origin: rec.Origin, Successor: func(path string, e *consolidation.Entry) string {
-		if p.snap == nil {
-			p.snap, _ = p.snapshot(p.ctx) // nil if it can't be read
-		}
-		if p.snap == nil {
+// successors returns a function that returns the place of the entry that replaced a file's entry, ""
+// if none did, or if memory can't be read.
+func (r *run) successors(ctx context.Context) func(path string, e *consolidation.Entry) string {
+	snap := sync.OnceValue(func() *consolidation.Snapshot {
+		s, _ := r.snapshot(ctx)
+		return s
+	})
+	return func(path string, e *consolidation.Entry) string {
+		if snap() == nil {
 			return ""
 		}
-		return p.snap.SuccessorOf(path, e)
-	}}
-	if p.out.Line == 0 {
-		p.out.Versions, err = history.OfFile(src, p.out.Path)
-	} else {
-		versions, e, failed := history.OfEntry(src, p.out.Path, p.out.Line)
-		if failed != nil {
-			return failed
-		}
-		if e == nil {
-			return noEntry(p.out.Path, p.out.Line, len(linesOf(now.Text)), consolidation.Entries(p.out.Path, now.Text))
-		}
-		p.out.Versions, p.out.Line, p.out.EndLine, p.out.Text = versions, e.StartLine, e.EndLine, e.Text
+		return snap().SuccessorOf(path, e)
 	}
-	if err == nil {
-		err = unread()
-	}
-	return err
 }
 
 // diffOf returns the difference of two texts, as a unified diff without its head.
@@ -118,60 +101,52 @@ func diffOf(before, after string) string {
 	return d
 }
 
-// states returns the contents of a file, oldest first. The last content is the present one.
-func (p *past) states(file string) ([]history.State, error) {
-	if s, ok := p.known[file]; ok {
-		return s, p.ctx.Err()
-	}
-	now := history.State{Kind: history.Now, Absent: true, Time: p.promise.Time}
-	l, err := p.Files.ReadFile(file)
+// states returns the contents of a file, oldest first. The last content is the present one. A file
+// that may not be read has no states, unless it is the one that is asked about.
+func (r *run) states(ctx context.Context, file string, asked bool) ([]state, error) {
+	now := state{now: true, absent: true, time: r.promise.Time}
+	l, err := r.Files.ReadFile(file)
 	switch {
 	case err == nil:
-		now = history.State{Kind: history.Now, Text: l.Text, Hash: l.Hash, Time: l.ModTime.UTC()}
+		now = state{now: true, text: l.Text, hash: l.Hash, time: l.ModTime.UTC()}
 	case errors.Is(err, fs.ErrNotExist):
-	case file != p.out.Path && errors.Is(err, markdownstore.ErrDenied):
-		p.known[file] = nil
+	case !asked && errors.Is(err, markdownstore.ErrDenied):
 		return nil, nil
 	default:
 		return nil, err
 	}
-	var all []history.State
-	for _, l := range p.log {
-		s, err := p.ofRun(l, file)
+	var all []state
+	for _, l := range r.log {
+		s, err := r.statesOf(l, file)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, s...)
 	}
-	p.known[file] = history.Merge(append(all, now))
-	return p.known[file], p.ctx.Err()
+	return merged(append(all, now)), ctx.Err()
 }
 
-// ofRun returns the contents of a file before and after a run.
-func (p *past) ofRun(l *logged, path string) (out []history.State, err error) {
-	var also []string
-	for _, st := range l.run.Steps {
-		also = append(also, st.Path)
-	}
-	add := func(s history.State, text func() (string, error)) {
+// statesOf returns the contents of a file before and after a run.
+func (r *run) statesOf(l *logged, path string) (out []state, err error) {
+	add := func(s state, text func() (string, error)) {
 		if err != nil {
 			return
 		}
 		var failed error
-		if s.Text, failed = text(); errors.Is(failed, fs.ErrNotExist) {
-			s.Unkept = true
+		if s.text, failed = text(); errors.Is(failed, fs.ErrNotExist) {
+			s.unkept = true
 		} else {
 			err = failed
 		}
-		if s.Hash == "" && !s.Unkept {
-			s.Hash = store.Sum([]byte(s.Text))
+		if s.hash == "" && !s.unkept {
+			s.hash = store.Sum([]byte(s.text))
 		}
 		out = append(out, s)
 	}
-	if l.run.Kind == kindSeen {
+	if l.run.Kind == api.RunSeen {
 		for _, m := range l.run.Reads {
 			if m.Path == path {
-				add(history.State{Time: l.run.Time, Kind: history.Seen, Hash: m.Hash}, func() (string, error) { return p.backup(m.Hash) })
+				add(state{time: l.run.Time, hash: m.Hash}, func() (string, error) { return r.backup(m.Hash) })
 			}
 		}
 		return out, err
@@ -181,20 +156,19 @@ func (p *past) ofRun(l *logged, path string) (out []history.State, err error) {
 			continue
 		}
 		if st.Before == "" {
-			out = append(out, history.State{Time: l.run.Time.Add(-1), Kind: history.Seen, Absent: true})
+			out = append(out, state{time: l.run.Time.Add(-1), absent: true})
 		} else {
-			add(history.State{Time: st.Since, Kind: history.Seen, Hash: st.Before}, func() (string, error) { return p.backup(st.Before) })
+			add(state{time: st.Since, hash: st.Before}, func() (string, error) { return r.backup(st.Before) })
 		}
-		if l.done == nil || slices.ContainsFunc(l.done.Kept, func(s string) bool { return strings.HasPrefix(s, path+": ") }) {
-			continue
-		}
-		made := history.State{Time: l.run.Time, Kind: history.Kind(l.run.Kind), ID: l.id, How: l.run.How, Person: l.run.Person, Undoes: l.run.Undoes, Also: also}
-		if made.Absent = st.Gone; st.Gone {
+		switch made := (state{time: l.run.Time, by: l}); {
+		case l.done == nil || slices.ContainsFunc(l.done.Kept, func(s string) bool { return strings.HasPrefix(s, path+": ") }):
+		case st.Gone:
+			made.absent = true
 			out = append(out, made)
-			continue
+		default:
+			made.hash = l.done.Files[path]
+			add(made, func() (string, error) { return r.after(st) })
 		}
-		made.Hash = l.done.Files[path]
-		add(made, func() (string, error) { return p.after(st) })
 	}
 	return out, err
 }
@@ -229,7 +203,7 @@ type fact struct {
 // Why is [api.Keeper.Why].
 func (k *Keeper) Why(ctx context.Context, req api.WhyRequest) (out *api.Grounds, err error) {
 	defer wrap("why", &err)
-	r, unlock, err := k.begin(ctx, kindSeen, k.at(req.Now), false)
+	r, unlock, err := k.begin(ctx, api.RunSeen, k.at(req.Now), false)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 func (k *Keeper) Prune(ctx context.Context, req api.PruneRequest) (_ *api.Pruned, err error) {
 	defer wrap("prune", &err)
 	req.Now = k.at(req.Now)
-	r, unlock, err := k.begin(ctx, kindPrune, req.Now, req.Apply)
+	r, unlock, err := k.begin(ctx, api.RunPrune, req.Now, req.Apply)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (r *run) youth(snap *consolidation.Snapshot, now time.Time) (func(path, tex
 			}
 		}
 		for _, m := range l.run.Reads {
-			if l.run.Kind == kindSeen && !l.run.Time.After(limit) {
+			if l.run.Kind == api.RunSeen && !l.run.Time.After(limit) {
 				before[m.Path] = m.Hash
 			}
 		}

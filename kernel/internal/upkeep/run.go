@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -28,7 +29,7 @@ type run struct {
 
 // begin opens the project's journal for a run. If write is true, begin first finishes the work
 // that a kill interrupted. If write is false, nothing may be committed.
-func (k *Keeper) begin(ctx context.Context, kd kind, now time.Time, write bool) (*run, func(), error) {
+func (k *Keeper) begin(ctx context.Context, kd api.RunKind, now time.Time, write bool) (*run, func(), error) {
 	if k.Files == nil {
 		return nil, nil, errOff
 	}
@@ -72,7 +73,7 @@ func entryID(provenance ...string) string {
 
 // before backs up the old content of a file, which an undo of a pruning or an edit needs.
 func (r *run) before(path, text string) string {
-	if r.promise.Kind == kindPrune || r.promise.Kind == kindEdit {
+	if r.promise.Kind == api.RunPrune || r.promise.Kind == api.RunEdit {
 		return r.need(path, text)
 	}
 	return r.keep(text)

@@ -25,7 +25,7 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 	if e.Rule == api.EditNone {
 		return nil, api.ErrEditsOff
 	}
-	r, unlock, err := k.begin(ctx, kindUndo, e.Now, true)
+	r, unlock, err := k.begin(ctx, api.RunUndo, e.Now, true)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 	if err != nil {
 		return nil, err
 	}
-	out := &api.EditUndone{Edit: last.id, Kind: last.run.what(), Time: last.run.Time}
+	out := &api.EditUndone{Edit: last.id, Kind: string(last.run.what()), Time: last.run.Time}
 	var left []string
 	for _, st := range last.run.Steps {
 		if st.took(last.done) {
@@ -75,14 +75,14 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
 	l := r.named(name)
 	switch {
-	case l == nil, !e.mayUndo(l) && l.run.Kind != kindUndo:
+	case l == nil, !e.mayUndo(l) && l.run.Kind != api.RunUndo:
 		return nil, &api.EditError{Why: fmt.Sprintf("there is no edit %.40q: the answer of an edit names it", name)}
 	case l.run.Person && e.Voice != api.VoicePerson:
 		return nil, &api.EditError{Why: "a person made " + name + ", and no agent takes it back", Person: name}
 	case l.undone:
 		return nil, &api.EditError{Why: name + " was taken back before"}
 	}
-	if of := r.named(l.run.Undoes); of != nil && of.run.Kind == kindUndo {
+	if of := r.named(l.run.Undoes); of != nil && of.run.Kind == api.RunUndo {
 		return nil, &api.EditError{Why: fmt.Sprintf("%s brought %s back: take %s back", name, of.run.Undoes, of.run.Undoes)}
 	}
 	return l, nil
@@ -111,7 +111,7 @@ func newestChange(r *run, e *Editor, _ string) (*logged, error) {
 
 // mayUndo reports whether a run is a change that an editor may take back by its name.
 func (e *Editor) mayUndo(l *logged) bool {
-	return l.done != nil && (l.run.Kind == kindEdit || e.Voice != "" && (l.run.Kind == kindPrune || l.run.Kind == kindCurate))
+	return l.done != nil && (l.run.Kind == api.RunEdit || e.Voice != "" && (l.run.Kind == api.RunPrune || l.run.Kind == api.RunCurate))
 }
 
 // olderChange returns the newest change before another one that an editor takes back without its
@@ -123,7 +123,7 @@ func (r *run) olderChange(e *Editor, than *logged) *logged {
 	}
 	for _, l := range slices.Backward(before) {
 		own := !l.run.Person || e.Voice == api.VoicePerson
-		if e.mayUndo(l) && !l.undone && l.took() && own && (l.run.Kind != kindEdit || l.run.Session == e.Session) {
+		if e.mayUndo(l) && !l.undone && l.took() && own && (l.run.Kind != api.RunEdit || l.run.Session == e.Session) {
 			return l
 		}
 	}
@@ -157,7 +157,7 @@ func (r *run) later(edit, path string) string {
 		switch {
 		case l.id == edit:
 			return ""
-		case l.run.Kind != kindUndo && !l.undone && slices.ContainsFunc(l.run.Steps, func(st *step) bool { return st.Path == path && st.took(l.done) }):
+		case l.run.Kind != api.RunUndo && !l.undone && slices.ContainsFunc(l.run.Steps, func(st *step) bool { return st.Path == path && st.took(l.done) }):
 			return l.id
 		}
 	}
@@ -254,7 +254,7 @@ func (r *run) present(e *Editor, last *logged, path string) (now standing, err e
 	if of := r.named(last.run.Undoes); of != nil {
 		last = of
 	}
-	if last.run.Kind != kindPrune {
+	if last.run.Kind != api.RunPrune {
 		return r.standing(e, path)
 	}
 	now.Loaded, err = r.Files.ReadFile(path)

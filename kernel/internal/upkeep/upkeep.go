@@ -147,30 +147,17 @@ func (k *Keeper) reads(ctx context.Context, files *markdownstore.Store) (*consol
 	return s, err
 }
 
-// kind is the kind of a run.
-type kind string
-
-const (
-	kindCurate kind = "curate"
-	kindPrune  kind = "prune"
-	kindUndo   kind = "undo"
-	// kindEdit is an edit by an agent, or by hand.
-	kindEdit kind = "edit"
-	// kindSeen only backs up MEMORY.md.
-	kindSeen kind = "seen"
-)
-
 // The kinds of edits that history tells apart.
 const howRemember, howForget = "remember", "forget"
 
 // what names the kind of a run.
-func (p *promise) what() string { return cmp.Or(p.How, string(p.Kind)) }
+func (p *promise) what() api.RunKind { return cmp.Or(api.RunKind(p.How), p.Kind) }
 
 // promise lists the work of a run.
 type promise struct {
-	Kind kind      `json:"kind"`
-	Time time.Time `json:"time"`
-	Day  string    `json:"day"`
+	Kind api.RunKind `json:"kind"`
+	Time time.Time   `json:"time"`
+	Day  string      `json:"day"`
 	// Steps are the changes of files, in order.
 	Steps []*step `json:"steps,omitempty"`
 	// Graves are the entries that leave memory.
@@ -266,7 +253,7 @@ type logged struct {
 }
 
 // of reports whether a run is one of a kind and a day that was not taken back.
-func (l *logged) of(kd kind, day string) bool {
+func (l *logged) of(kd api.RunKind, day string) bool {
 	return l.run.Kind == kd && l.run.Day == day && !l.undone
 }
 
@@ -306,7 +293,7 @@ func readEntries(j Journal) (entries, error) {
 			for path, lines := range v.Run.Said {
 				out.hear(path, lines)
 			}
-			if l := at[v.Run.Undoes]; l != nil && v.Run.Kind == kindUndo {
+			if l := at[v.Run.Undoes]; l != nil && v.Run.Kind == api.RunUndo {
 				l.undone = true
 				if l = at[l.run.Undoes]; l != nil { // an undo that was taken back
 					l.undone = false
@@ -342,7 +329,7 @@ func gravesOf(log []*logged) (graves, back map[string]bool) {
 	graves, back = map[string]bool{}, map[string]bool{}
 	rejected := map[string]bool{}
 	for _, l := range slices.Backward(log) {
-		if l.run.Kind == kindUndo && l.run.Person && !l.undone {
+		if l.run.Kind == api.RunUndo && l.run.Person && !l.undone {
 			rejected[l.run.Undoes] = true
 		}
 		if rejected[l.id] {

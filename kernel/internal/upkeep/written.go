@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
+	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // mostSaid bounds the lines of a file that one call may record. A longer list is not memory.
@@ -36,7 +37,7 @@ func (k *Keeper) Hear(ctx context.Context, h Heard) error {
 	if k.Files == nil || len(h.Lines) == 0 {
 		return nil
 	}
-	r, unlock, err := k.begin(ctx, kindSeen, h.Now, true)
+	r, unlock, err := k.begin(ctx, api.RunSeen, h.Now, true)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (r *run) record() (rec consolidation.Record, unread func() error) {
 			var err error
 			if marker == "" { // the lines that prunings wrote where they also removed lines
 				lines = map[string]bool{}
-				pruned := func(l *logged, st *step) bool { return l.run.Kind == kindPrune && st.After != "" }
+				pruned := func(l *logged, st *step) bool { return l.run.Kind == api.RunPrune && st.After != "" }
 				err = r.changes(path, pruned, func(before, after string) {
 					had := linesIn(before)
 					for l := range linesIn(after) {
