@@ -9,25 +9,13 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// gone is the kind of a missing place that a reference leads to.
-type gone int
-
-const (
-	goneFile gone = iota
-	goneHeading
-	goneLine
-	// goneNote is a note that a wiki link names.
-	goneNote
-)
-
 // lead is a reference that leads nowhere.
 type lead struct {
-	gone
-	// what names the missing place in the same way for every reference to it. shown is the place
-	// in the form of this reference.
-	what, shown string
-	// in is the file that lacks the heading or line.
-	in   *file
+	// place names the missing place in the same way for every reference to it. name is the place
+	// in the form of this reference, and fault says what is missing there.
+	place, name, fault string
+	// note marks a note that a wiki link names.
+	note bool
 	file *file
 	reference
 	// closed reports whether the reference is in a log of a past day, which should not be
@@ -35,8 +23,13 @@ type lead struct {
 	closed bool
 }
 
-// place returns the place of the reference.
-func (l *lead) place() health.Place { return health.Lines(l.file.Path, l.line, l.line) }
+// missingPlace returns a lead to something that does not exist.
+func missingPlace(place, name string) *lead {
+	return &lead{place: place, name: name, fault: name + ", which does not exist"}
+}
+
+// at returns where the reference is.
+func (l *lead) at() health.Place { return health.Lines(l.file.Path, l.line, l.line) }
 
 // closed reports whether a file is the log, or a note, of a day before today.
 func (f *file) closed(today string) bool {
@@ -51,54 +44,54 @@ const manyGone = 4
 // to a place, nothing is to be done. The same goes for a place that only instructions mention,
 // since instructions may speak of a file that is yet to be written.
 func (a *auditor) tellLeads(found []*lead) {
-	const unwritten = "\x00"
+	const unwritten, inFile = "\x00", "\x01" // of groups that are not of one place
 	mendable, linked := map[string]bool{}, map[string]bool{}
 	var missing groups[*file, string]
 	for _, l := range found {
-		mendable[l.what] = mendable[l.what] || !l.closed
+		mendable[l.place] = mendable[l.place] || !l.closed
 		// Instructions that mention a file, without a link to it, may speak of one that is yet to be written.
-		linked[l.what] = linked[l.what] || !l.closed && !(l.mention && (l.file.Kind == markdownstore.KindInstructions || l.file.Kind == markdownstore.KindRoutine))
-		if (l.gone != goneNote || l.embed) && !slices.Contains(missing.of[l.file], l.what) {
-			missing.add(l.file, l.what)
+		linked[l.place] = linked[l.place] || !l.closed && !(l.mention && (l.file.Kind == markdownstore.KindInstructions || l.file.Kind == markdownstore.KindRoutine))
+		if (!l.note || l.embed) && !slices.Contains(missing.of[l.file], l.place) {
+			missing.add(l.file, l.place)
 		}
 	}
 	var byPlace groups[string, *lead]
 	var closed, awaited []*lead
 	for _, l := range found {
-		key := fmt.Sprint(l.gone, l.what)
+		key := l.place
 		switch {
-		case !mendable[l.what]:
+		case !mendable[l.place]:
 			closed = append(closed, l)
 			continue
-		case !linked[l.what]:
+		case !linked[l.place]:
 			awaited = append(awaited, l)
 			continue
-		case l.gone == goneNote && !l.embed:
+		case l.note && !l.embed:
 			key = unwritten
 		case len(missing.of[l.file]) > manyGone:
-			key = l.file.Path
+			key = inFile + l.file.Path
 		}
 		byPlace.add(key, l)
 	}
 	for _, key := range byPlace.keys {
 		group := byPlace.of[key]
 		slices.SortStableFunc(group, func(x, y *lead) int { return strings.Compare(fmt.Sprint(x.closed), fmt.Sprint(y.closed)) })
-		f := health.Finding{Severity: health.Warning, Place: group[0].place(), Others: placesOf(group[1:]), Hint: "correct the reference, or restore what it led to"}
+		f := health.Finding{Severity: health.Warning, Place: group[0].at(), Others: placesOf(group[1:]), Hint: "correct the reference, or restore what it led to"}
 		names := spelt(group)
 		switch {
 		case key == unwritten:
 			f.Severity, f.Hint = health.Note, "write it, or take the brackets away"
 			f.What = fmt.Sprintf("refers to %s that nobody has written yet: %s", count(len(names), "note", "notes"), some(names))
-		case key == group[0].file.Path:
+		case strings.HasPrefix(key, inFile):
 			f.What = fmt.Sprintf("refers to %d places that do not exist: %s", len(names), some(names))
 		default:
-			f.What = "refers to " + group[0].one() + alsoLines(len(group)-1)
+			f.What = "refers to " + group[0].fault + alsoLines(len(group)-1)
 		}
 		a.add(f)
 	}
 	well := func(leads []*lead, what string) {
 		if len(leads) > 0 {
-			a.tell(health.OK, leads[0].place(), what, "", placesOf(leads[1:])...)
+			a.tell(health.OK, leads[0].at(), what, "", placesOf(leads[1:])...)
 		}
 	}
 	well(awaited, "instructions mention what is not there yet: "+some(spelt(awaited)))
@@ -108,40 +101,16 @@ func (a *auditor) tellLeads(found []*lead) {
 // spelt returns the names of the places that leads miss, each once.
 func spelt(leads []*lead) (out []string) {
 	for _, l := range leads {
-		if s := l.spelt(); !slices.Contains(out, s) {
-			out = append(out, s)
+		if !slices.Contains(out, l.name) {
+			out = append(out, l.name)
 		}
 	}
 	return out
 }
 
-// spelt returns the name of the missing place among others.
-func (l *lead) spelt() string {
-	switch l.gone {
-	case goneNote:
-		return "[[" + clip(l.shown, 120) + "]]"
-	case goneHeading:
-		return "#" + clip(l.shown, 80)
-	case goneLine:
-		return "line " + l.shown
-	}
-	return clip(l.shown, 120)
-}
-
-// one returns the words for a single missing place.
-func (l *lead) one() string {
-	switch l.gone {
-	case goneHeading:
-		return fmt.Sprintf("#%s, a heading that %s does not have", clip(l.shown, 80), l.in.Path)
-	case goneLine:
-		return fmt.Sprintf("line %s of %s, which has %d", l.shown, l.in.Path, l.in.lineCount())
-	}
-	return l.spelt() + ", which does not exist"
-}
-
 func placesOf(leads []*lead) (out []health.Place) {
 	for _, l := range leads {
-		out = append(out, l.place())
+		out = append(out, l.at())
 	}
 	return out
 }

@@ -141,7 +141,9 @@ func (a *auditor) broken(f *file, r reference, names *vault) *lead {
 		case strings.Contains(target, "=") || dateName.MatchString(target) || names.partial || a.snap.exists(target) || a.snap.exists(path.Join(path.Dir(f.Path), target)):
 			return nil
 		}
-		return &lead{gone: goneNote, what: strings.ToLower(target), shown: target}
+		l := missingPlace("[["+strings.ToLower(target), "[["+clip(target, 120)+"]]")
+		l.note = true
+		return l
 	}
 	if top, _, _ := strings.Cut(target, "/"); (r.code || domain.MatchString(target)) && !a.snap.exists(top) {
 		return nil
@@ -161,7 +163,7 @@ func (a *auditor) broken(f *file, r reference, names *vault) *lead {
 	if strings.HasPrefix(target, "./") || strings.HasPrefix(target, "../") || !r.mention && a.snap.exists(path.Dir(beside)) {
 		at = beside
 	}
-	return &lead{gone: goneFile, what: at, shown: target}
+	return missingPlace(at, clip(target, 120))
 }
 
 // domain matches a network address without a scheme.
@@ -201,11 +203,13 @@ func brokenAnchor(f *file, anchor, line string) *lead {
 	if m := lineAnchor.FindStringSubmatch(anchor); m != nil {
 		line = cmp.Or(m[2], m[1])
 	} else if anchor != "" && !hasAnchor(f, anchor) {
-		return &lead{gone: goneHeading, what: f.Path + "#" + anchor, shown: anchor, in: f}
+		name := "#" + clip(anchor, 80)
+		return &lead{place: f.Path + "#" + anchor, name: name, fault: fmt.Sprintf("%s, a heading that %s does not have", name, f.Path)}
 	}
 	n := 0
 	if fmt.Sscanf(line, "%d", &n); n > f.lineCount() {
-		return &lead{gone: goneLine, what: fmt.Sprintf("%s:%d", f.Path, n), shown: line, in: f}
+		name := "line " + line
+		return &lead{place: fmt.Sprintf("%s:%d", f.Path, n), name: name, fault: fmt.Sprintf("%s of %s, which has %d", name, f.Path, f.lineCount())}
 	}
 	return nil
 }
