@@ -147,7 +147,7 @@ func (d *Desk) Checkpoint(ctx context.Context, of api.Boundary) (*checkpoint.Che
 				return nil, err
 			}
 		}
-		if err := s.Life.Capture(msgs, workstate.Heard{From: b.Source}); err != nil {
+		if err := s.Life.Capture(msgs, b.Source, nil); err != nil {
 			return nil, err
 		}
 		return s.Life.WriteCheckpoint(s.Life.Input(checkpoint.TriggerManual, lastReading(s, b), b.Now))

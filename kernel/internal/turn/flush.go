@@ -95,7 +95,7 @@ func (d *Desk) Flushed(ctx context.Context, r api.FlushReply) (*api.Flushed, err
 	}
 	r.Now = d.at(r.Now)
 	out, err := session.In(ctx, d.Sessions, "", r.SessionKey, func(s *session.Session) (*api.Flushed, error) {
-		reason, n, path, err := s.Life.Reply(ctx, workstate.Answer{Text: r.Text, Section: r.Section}, r.Now)
+		reason, n, path, err := s.Life.Reply(ctx, r.Text, r.Section, r.Now)
 		out := &api.Flushed{Reason: reason, Items: n, Path: path}
 		if kept := (*session.UnwrittenError)(nil); errors.As(err, &kept) {
 			out.Unwritten, err = kept.Error(), nil

@@ -74,7 +74,13 @@ func (d *Desk) endTurn(ctx context.Context, s *session.Session, w *intake, t api
 		return nil, err
 	}
 	if t.Branch == "" { // state/*.json
-		if err := s.Life.CaptureTurn(w.Msgs, start, again, heard(&t)); err != nil {
+		var err error
+		if again {
+			err = s.Life.CaptureAgain(w.Msgs, start, t.Source)
+		} else {
+			err = s.Life.Capture(w.Msgs, t.Source, billed(&t))
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +175,7 @@ func (d *Desk) Ingest(ctx context.Context, t api.Turn) (*api.Observation, error)
 	return inTurn(ctx, d, &t, func(s *session.Session, w *intake) (*api.Observation, error) {
 		err := ingestTurn(ctx, s, w)
 		if err == nil && t.Branch == "" {
-			err = s.Life.Capture(w.Msgs, heard(&t))
+			err = s.Life.Capture(w.Msgs, t.Source, billed(&t))
 		}
 		if err != nil {
 			return nil, s.Failed("ingest into", err)
@@ -181,13 +187,12 @@ func (d *Desk) Ingest(ctx context.Context, t api.Turn) (*api.Observation, error)
 	})
 }
 
-// heard returns the part of a turn that concerns the working state, apart from its messages.
-func heard(t *api.Turn) workstate.Heard {
-	h := workstate.Heard{From: t.Source}
-	if t.Usage != nil {
-		h.Bill = &checkpoint.Usage{Tokens: t.Usage.InputTotal(), Model: t.Model, At: t.Now.UTC().Truncate(time.Second)}
+// billed returns what a turn was billed, nil if the host did not say.
+func billed(t *api.Turn) *checkpoint.Usage {
+	if t.Usage == nil {
+		return nil
 	}
-	return h
+	return &checkpoint.Usage{Tokens: t.Usage.InputTotal(), Model: t.Model, At: t.Now.UTC().Truncate(time.Second)}
 }
 
 // markdownAfter updates the Markdown records after a turn, or in the middle of a turn when the

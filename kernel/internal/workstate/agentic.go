@@ -62,19 +62,13 @@ func (k *Keeper) Unflushed(msgs []memkernel.Message, cycle int) string {
 // readUpTo names the message up to which a model has read a conversation for a flush.
 func readUpTo(m *memkernel.Message) string { return ingest.PageID("ft", m.Key) }
 
-// Answer is a model's answer to a flush. With Section, the answer is between two marker lines of
-// a longer text.
-type Answer struct {
-	Text    string
-	Section bool
-}
-
-// Reply appends a model's answer to the day's log, every item once. It returns OK or the reason
-// why nothing was written, the number of new items, and the log's path.
-func (k *Keeper) Reply(ctx context.Context, a Answer, now time.Time) (reason string, n int, path string, err error) {
+// Reply appends a model's answer to the day's log, every item once. If section is set, the answer is
+// between two marker lines of a longer text. It returns OK or the reason why nothing was written,
+// the number of new items, and the log's path.
+func (k *Keeper) Reply(ctx context.Context, answer string, section bool, now time.Time) (reason string, n int, path string, err error) {
 	l := k.Log()
-	text := l.Mask.Text(a.Text) // masked as a whole, because the code below looks at single lines
-	if a.Section {
+	text := l.Mask.Text(answer) // masked as a whole, because the code below looks at single lines
+	if section {
 		text = answerSection(text)
 	}
 	switch {

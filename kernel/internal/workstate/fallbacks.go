@@ -205,7 +205,7 @@ type Boundary struct {
 // of entries that went to the day's log.
 func (k *Keeper) Pass(ctx context.Context, b *Boundary) (newest string, faults []fault.Fault, flushed int, err error) {
 	if b.Main && !k.Options.Off {
-		if err := k.Capture(b.Msgs, Heard{From: b.From}); err != nil {
+		if err := k.Capture(b.Msgs, b.From, nil); err != nil {
 			return "", nil, 0, err
 		}
 		if t := triggers[b.Point]; t != "" && !b.Begins && k.life.State.Changed(k.life.Written()) {

@@ -114,28 +114,22 @@ func (k *Keeper) Known() *life { return k.life }
 // Forget drops the data read, so that the next use reads it again.
 func (k *Keeper) Forget() { k.life = nil }
 
-// Heard is the content of a call apart from its messages.
-type Heard struct {
-	From checkpoint.Source
-	Bill *checkpoint.Usage
-}
-
-// CaptureTurn is Capture for a turn that begins at message number from. stands reports that the
-// journal already has the turn. In that case CaptureTurn ignores the bill, and does nothing if the
-// state knows the messages.
-func (k *Keeper) CaptureTurn(msgs []memkernel.Message, from int, stands bool, h Heard) error {
-	if stands && !k.Options.Off {
-		if l, err := k.Now(); err != nil || l.State.Old(msgs[max(0, from-ingest.Rewound):]) {
-			return err
-		}
-		h.Bill = nil
+// CaptureAgain is Capture for a turn that the journal has already, and that begins at message number
+// start. It does nothing if the state may know the messages.
+func (k *Keeper) CaptureAgain(msgs []memkernel.Message, start int, from checkpoint.Source) error {
+	if k.Options.Off {
+		return nil
 	}
-	return k.Capture(msgs, h)
+	if l, err := k.Now(); err != nil || l.State.Old(msgs[max(0, start-ingest.Rewound):]) {
+		return err
+	}
+	return k.Capture(msgs, from, nil)
 }
 
 // Capture updates the working state from the messages of the main line, and writes the state. A
-// plan does not write the state, and the rest is read again from the host's next conversation.
-func (k *Keeper) Capture(msgs []memkernel.Message, h Heard) error {
+// plan does not write the state, and the rest is read again from the host's next conversation. from
+// is where the session comes from, and bill what the call was billed, nil if that is unknown.
+func (k *Keeper) Capture(msgs []memkernel.Message, from checkpoint.Source, bill *checkpoint.Usage) error {
 	if k.Options.Off {
 		return nil
 	}
@@ -144,11 +138,11 @@ func (k *Keeper) Capture(msgs []memkernel.Message, h Heard) error {
 		return err
 	}
 	l.State = checkpoint.Update(l.State, msgs, k.Mask.Text)
-	k.tell(&l.State, h.From)
+	k.tell(&l.State, from)
 	// A bill may belong to an earlier call than the newest message. If the newest message has the
 	// same bill, the message also identifies the call.
-	if now := l.State.Thread.Usage; h.Bill != nil && h.Bill.Tokens > 0 && (now == nil || now.Tokens != h.Bill.Tokens && h.Bill.At.After(now.At)) {
-		l.State.Thread.Usage = h.Bill
+	if now := l.State.Thread.Usage; bill != nil && bill.Tokens > 0 && (now == nil || now.Tokens != bill.Tokens && bill.At.After(now.At)) {
+		l.State.Thread.Usage = bill
 	}
 	return k.save(l)
 }

@@ -98,7 +98,7 @@ var talk = []memkernel.Message{
 // after observes the talk at so many tokens of a window of 100,000.
 func after(t *testing.T, k *workstate.Keeper, tokens int) {
 	t.Helper()
-	if err := k.CaptureTurn(talk, 2, false, workstate.Heard{}); err != nil {
+	if err := k.Capture(talk, checkpoint.Source{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	faults := k.AfterTurn(context.Background(), &workstate.Turn{Key: "t1", Msgs: talk, From: 2, To: 4, Ended: true, Now: noon,
