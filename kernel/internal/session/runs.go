@@ -42,7 +42,7 @@ func (p runs) Entries() []upkeep.Entry {
 }
 
 func (p runs) Append(e upkeep.Entry, now time.Time) error {
-	u, err := entryUpdate(upkeep.PageType, upkeep.Page, upkeep.PageField, e.ID, e.Value, p.s.Evidence())
+	u, err := entryUpdate(upkeep.Page, upkeep.Page, upkeep.PageField, e.ID, e.Value, p.s.Evidence())
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ const (
 
 // bookkeeping reports whether only the kernel writes pages of a type.
 func bookkeeping(t pagevm.Type) bool {
-	return t == sessionType || t == summaryType || t == memoryType || t == upkeep.PageType || t == summary.NotesType
+	return t == sessionType || t == summaryType || t == memoryType || t == upkeep.Page || t == summary.NotesType
 }
 
 // NewContract returns the contract with the host's rules, and with the page types of pagevm and of
@@ -38,7 +38,7 @@ func NewContract(policies []journal.Policy) (Contract, error) {
 	private := []memkernel.Scope{memkernel.ScopeSession}
 	object := journal.FieldSpec{Kind: journal.KindList, Value: "object", MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}
 	all[memoryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{memoryField: object}}
-	all[upkeep.PageType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{upkeep.PageField: object}}
+	all[upkeep.Page] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{upkeep.PageField: object}}
 	all[sessionType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{turnsField: object, boundariesField: object}}
 	all[summaryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{
 		membersField: {Kind: journal.KindMap, Value: "any", MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}

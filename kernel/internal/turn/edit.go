@@ -65,7 +65,7 @@ func (m MemoryEditor) Passage(ctx context.Context, req api.PassageRequest) (*api
 // changed.
 func (m MemoryEditor) Rewrite(ctx context.Context, req api.EditRequest) (*api.Edited, error) {
 	return editing(ctx, m.Desk, req.SessionKey, "", req.Private, req.Now, func(e upkeep.Editor) (*api.Edited, error) {
-		return m.Desk.Upkeep.Edit(ctx, e, func(upkeep.Reading) ([]api.EditFile, error) { return req.Files, nil })
+		return m.Desk.Upkeep.Edit(ctx, e, req.Files)
 	})
 }
 

@@ -48,12 +48,14 @@ type standing struct {
 	Exists bool
 }
 
-// Reading reads files for an edit.
-type Reading func(path string) (standing, error)
+// Edit changes files. If one of them has changed since it was read, no file is changed.
+func (k *Keeper) Edit(ctx context.Context, e Editor, files []api.EditFile) (*api.Edited, error) {
+	return k.edit(ctx, e, func(*run) ([]api.EditFile, error) { return files, nil })
+}
 
-// Edit carries out the changes that plan returns for the present files, while nobody else edits
+// edit carries out the changes that plan returns for the present files, while nobody else edits
 // them.
-func (k *Keeper) Edit(ctx context.Context, e Editor, plan func(read Reading) ([]api.EditFile, error)) (*api.Edited, error) {
+func (k *Keeper) edit(ctx context.Context, e Editor, plan func(*run) ([]api.EditFile, error)) (*api.Edited, error) {
 	if e.Rule == api.EditNone {
 		return nil, api.ErrEditsOff
 	}
@@ -65,12 +67,11 @@ func (k *Keeper) Edit(ctx context.Context, e Editor, plan func(read Reading) ([]
 	if out, err := r.repeated(&e); out != nil || err != nil {
 		return out, err
 	}
-	read := func(path string) (standing, error) { return r.standing(&e, path) }
-	files, err := plan(read)
+	files, err := plan(r)
 	if err != nil {
 		return nil, err
 	}
-	return r.edit(ctx, &e, read, files)
+	return r.change(ctx, &e, files)
 }
 
 // standing reads a file that may be edited.
@@ -137,7 +138,7 @@ type change struct {
 	remove bool
 }
 
-func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []api.EditFile) (*api.Edited, error) {
+func (r *run) change(ctx context.Context, e *Editor, files []api.EditFile) (*api.Edited, error) {
 	if len(files) > mostEditFiles {
 		return nil, &api.EditError{Why: fmt.Sprintf("these are %d files; one edit changes at most %d", len(files), mostEditFiles)}
 	}
@@ -145,7 +146,7 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []api.Edi
 	marks := "" // texts of files to remove, the marks of whose entries may be in other files afterwards
 	for i := range files {
 		if files[i].Remove {
-			now, err := read(files[i].Path)
+			now, err := r.standing(e, files[i].Path)
 			if err != nil {
 				return nil, err
 			}
@@ -154,7 +155,7 @@ func (r *run) edit(ctx context.Context, e *Editor, read Reading, files []api.Edi
 	}
 	var all []change
 	for i := range files {
-		c, n, err := r.changeOf(ctx, e, read, &files[i], marks)
+		c, n, err := r.changeOf(ctx, e, &files[i], marks)
 		if err != nil {
 			return nil, err
 		}
@@ -215,8 +216,8 @@ func notDone(r *run, e *Editor, d *done) error {
 }
 
 // changeOf checks the new content of a file.
-func (r *run) changeOf(ctx context.Context, e *Editor, read Reading, f *api.EditFile, marks string) (*change, int, error) {
-	now, err := read(f.Path)
+func (r *run) changeOf(ctx context.Context, e *Editor, f *api.EditFile, marks string) (*change, int, error) {
+	now, err := r.standing(e, f.Path)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -236,7 +237,7 @@ func (r *run) changeOf(ctx context.Context, e *Editor, read Reading, f *api.Edit
 		return c, 0, nil
 	}
 	if f.From != "" { // a copy of another file
-		from, err := read(f.From)
+		from, err := r.standing(e, f.From)
 		switch {
 		case err != nil:
 			return nil, 0, err

@@ -19,8 +19,8 @@ func (k *Keeper) EditPassage(ctx context.Context, e Editor, req *api.PassageRequ
 
 // editFile carries out the change that plan returns for the present content of one file.
 func (k *Keeper) editFile(ctx context.Context, e Editor, path string, plan func(now standing) (api.EditFile, error)) (*api.Edited, error) {
-	return k.Edit(ctx, e, func(read Reading) ([]api.EditFile, error) {
-		now, err := read(path)
+	return k.edit(ctx, e, func(r *run) ([]api.EditFile, error) {
+		now, err := r.standing(&e, path)
 		if err != nil {
 			return nil, err
 		}

@@ -34,15 +34,14 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/markdownstore"
-	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// The page of the project's journal that holds the runs, its type, and its field.
+// The page of the project's journal that holds the runs, which is the only one of its type, and its
+// field.
 const (
-	Page                  = "upkeep"
-	PageType  pagevm.Type = "upkeep"
-	PageField             = "runs"
+	Page      = "upkeep"
+	PageField = "runs"
 )
 
 // Keeper maintains the memory files of a workspace. Its exported fields are set once.
