@@ -2,8 +2,8 @@ package budget
 
 import "unicode/utf8"
 
-// bpe counts exactly, by a byte-pair vocabulary. It holds only views of the embedded tables,
-// allocates only for invalid UTF-8, and is safe for concurrent use.
+// bpe counts exactly, by a byte-pair vocabulary. It holds only views of the embedded tables, and
+// is safe for concurrent use.
 type bpe struct {
 	name  string
 	vocab *vocabulary
@@ -33,5 +33,6 @@ func (b *bpe) piece(text string, i, j int) int {
 	if !utf8.ValidString(piece) {
 		piece = string([]rune(piece)) // U+FFFD for each invalid byte, as in the reference
 	}
-	return b.vocab.merge(piece)
+	n, _, _ := b.vocab.merge(piece)
+	return n
 }

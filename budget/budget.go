@@ -42,10 +42,10 @@ func (c Count) Add(d Count) Count {
 // Names of tokenizers, as [For] takes and [Family] returns them.
 const (
 	O200k     = "o200k"      // OpenAI since GPT-4o
-	Cl100k    = "cl100k"     // GPT-4, GPT-3.5, text-embedding-3
+	cl100k    = "cl100k"     // GPT-4, GPT-3.5, text-embedding-3
 	ClaudeOld = "claude-old" // Claude up to Opus 4.6, Sonnet 4.6, Haiku 4.5
 	ClaudeNew = "claude-new" // Claude Opus 4.7, Sonnet 5, Fable, Haiku 5.5 and later
-	Gemini    = "gemini"
+	gemini    = "gemini"
 	Bytes     = "bytes" // nothing is known but the size
 )
 
@@ -69,9 +69,9 @@ func For(tokenizer string) (Counter, error) {
 	switch tokenizer {
 	case O200k:
 		return &bpe{tokenizer, openVocabulary(o200kTable), nextO200k}, nil
-	case Cl100k:
+	case cl100k:
 		return &bpe{tokenizer, openVocabulary(cl100kTable), nextCl100k}, nil
-	case ClaudeOld, ClaudeNew, Gemini, Bytes:
+	case ClaudeOld, ClaudeNew, gemini, Bytes:
 		return newEstimator(tokenizer), nil
 	}
 	return nil, fmt.Errorf("find tokenizer %q: unknown name; use one of o200k, cl100k, claude-old, claude-new, gemini, bytes", tokenizer)

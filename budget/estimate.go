@@ -19,9 +19,9 @@ var claudeOld = weights{
 	others: 350, punct: 470, repeats: 250, entropy: 800, hexadecimal: 660,
 }
 
-// gemini has no measured source. These weights fit o200k, whose vocabulary is about as large as
+// geminiFit has no measured source. These weights fit o200k, whose vocabulary is about as large as
 // Gemini's. Unlike o200k, Gemini's vocabulary cuts numbers into single digits.
-var gemini = weights{
+var geminiFit = weights{
 	wordPieces: 1010, letters: 200, numerals: 1000, newlines: 1870, spaces: 1500, blanks: 250, cjk: 820,
 	others: 240, punct: 400, repeats: 250, entropy: 700, hexadecimal: 800,
 }
@@ -41,8 +41,8 @@ func newEstimator(name string) Counter {
 		// (count_tokens, 2026-04, two surveys). The growth that 453 recorded calls of Sonnet 5
 		// were billed agrees: its median error is least at 130 to 135 percent of Latin text.
 		return &estimator{name: name, expected: claudeOld.times(latinNew, 110, 103), bound: claudeOld.times(160, 130, 120)}
-	case Gemini:
-		return &estimator{name: name, expected: gemini, bound: gemini.times(130, 130, 130)}
+	case gemini:
+		return &estimator{name: name, expected: geminiFit, bound: geminiFit.times(130, 130, 130)}
 	}
 	return byteCounter{}
 }

@@ -64,7 +64,7 @@ func TestGermanIsNotCheap(t *testing.T) {
 }
 
 func TestEstimatesAreSane(t *testing.T) {
-	for _, name := range []string{ClaudeOld, ClaudeNew, Gemini, Bytes} {
+	for _, name := range []string{ClaudeOld, ClaudeNew, gemini, Bytes} {
 		c, err := For(name)
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func TestEstimatesAreSane(t *testing.T) {
 
 func TestEstimateProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		c, _ := For(rapid.SampledFrom([]string{ClaudeOld, ClaudeNew, Gemini, Bytes}).Draw(rt, "tokenizer"))
+		c, _ := For(rapid.SampledFrom([]string{ClaudeOld, ClaudeNew, gemini, Bytes}).Draw(rt, "tokenizer"))
 		text := mixedText().Draw(rt, "text")
 		n := c.Count(text)
 		if n.Bound < n.Tokens || n.Tokens <= 0 || n.Kind != Estimated {
@@ -104,7 +104,7 @@ func TestEstimateProperties(t *testing.T) {
 
 func TestEstimateDoesNotAllocate(t *testing.T) {
 	text := sample(t, "go") + sample(t, "japanese") + sample(t, "base64")
-	for _, name := range []string{ClaudeOld, ClaudeNew, Gemini, Bytes} {
+	for _, name := range []string{ClaudeOld, ClaudeNew, gemini, Bytes} {
 		c, _ := For(name)
 		if n := testing.AllocsPerRun(5, func() { c.Count(text) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)

@@ -19,7 +19,7 @@ func Family(modelID string) string {
 	case slices.ContainsFunc(words, isClaudeName):
 		return claudeFamily(words)
 	case slices.Contains(words, "gemini") || slices.Contains(words, "gemma"):
-		return Gemini
+		return gemini
 	}
 	return openAIFamily(id, words)
 }
@@ -76,7 +76,7 @@ func openAIFamily(id string, words []string) string {
 	case has("gpt-4o", "gpt-4.1", "gpt-4-1", "gpt-4.5", "gpt-4-5", "chatgpt-", "gpt-oss", "codex"):
 		return O200k
 	case has("gpt-4", "gpt-3.5", "gpt-35", "text-embedding-", "davinci-002", "babbage-002"):
-		return Cl100k
+		return cl100k
 	case slices.Contains(words, "gpt"), slices.ContainsFunc(words, isReasoner):
 		return O200k
 	}

@@ -19,8 +19,8 @@ func TestFamily(t *testing.T) {
 			"gpt-4o", "gpt-4o-mini-2024-07-18", "chatgpt-4o-latest", "gpt-4.1", "openai/gpt-4.1-nano", "gpt-4.5-preview", "gpt-5", "gpt-5.6-codex", "gpt-6.1",
 			"o1", "o3-mini", "o4-mini-2025-04-16", "openai/o3", "codex-mini-latest", "gpt-oss-120b", "azure/gpt-5-mini", "ft:gpt-4o-mini-2024-07-18:acme::abc123", "gpt-7-preview",
 		},
-		Cl100k: {"gpt-4", "gpt-4-turbo-2024-04-09", "gpt-4-0613", "gpt-3.5-turbo", "azure/gpt-35-turbo", "text-embedding-3-large", "text-embedding-ada-002", "davinci-002"},
-		Gemini: {"gemini-3-pro", "google/gemini-2.5-flash", "models/gemini-4", "gemma-3-27b"},
+		cl100k: {"gpt-4", "gpt-4-turbo-2024-04-09", "gpt-4-0613", "gpt-3.5-turbo", "azure/gpt-35-turbo", "text-embedding-3-large", "text-embedding-ada-002", "davinci-002"},
+		gemini: {"gemini-3-pro", "google/gemini-2.5-flash", "models/gemini-4", "gemma-3-27b"},
 		Bytes: {"", "deepseek-v4", "grok-5", "llama-4-maverick", "qwen3-coder", "mistral-large", "<synthetic>", "foo/bar", "olmo-2",
 			"text-davinci-003", "code-davinci-002", "davinci", "text-davinci-001", "gpt2", "openai/gpt-2-xl", "code-cushman-001", "davinci-codex", "curie", "text-ada-001"},
 	} {

@@ -2,63 +2,47 @@ package budget
 
 import "strings"
 
-// imageRule is the rule by which a family of models turns pixels into tokens.
-type imageRule uint8
-
-const (
-	imageUnknown     imageRule = iota
-	imageClaude                // 28-pixel patches, 1,568 pixels and tokens at most
-	imageClaudeLarge           // the same, 2,576 pixels and 4,784 tokens at most
-	imageOpenAI                // tiles or patches, whichever are more tokens
-	imageOpenAIMini            // gpt-4o-mini's inflated tiles
-	imageGemini
-)
-
 // unknownImage is the estimate for an image of unknown size or for an unknown model, in tokens.
 const unknownImage = 1500
 
-// imageRuleFor returns the rule of a tokenizer family and a lower-case model id.
+// imageRule returns the number of tokens that a model makes of an image of a size in pixels.
+type imageRule func(width, height int) int
+
+// imageRuleFor returns the rule of a tokenizer family and a lower-case model id, nil for an unknown
+// family.
 func imageRuleFor(family, model string) imageRule {
 	switch {
 	case family == ClaudeOld:
-		return imageClaude
+		return func(w, h int) int { return claudeImage(w, h, 1568, 1568) }
 	case family == ClaudeNew:
-		return imageClaudeLarge
+		return func(w, h int) int { return claudeImage(w, h, 2576, 4784) }
 	case strings.Contains(model, "gpt-4o-mini"):
-		return imageOpenAIMini
-	case family == O200k || family == Cl100k:
-		return imageOpenAI
-	case family == Gemini:
-		return imageGemini
+		return func(w, h int) int { return 2833 + 5667*openAITiles(w, h) }
+	case family == O200k || family == cl100k:
+		// Tiles, or one token for each started 32-pixel square, 1,536 at most.
+		return func(w, h int) int { return max(85+170*openAITiles(w, h), min(ceilDiv(w, 32)*ceilDiv(h, 32), 1536)) }
+	case family == gemini:
+		return geminiImage
 	}
-	return imageUnknown
+	return nil
 }
 
 // Image estimates the tokens of an image by its size in pixels. A width or height of 0 means
 // unknown.
 func (o Overheads) Image(width, height int) int {
-	if width <= 0 || height <= 0 {
+	if width <= 0 || height <= 0 || o.image == nil {
 		return unknownImage
 	}
-	switch o.images {
-	case imageClaude:
-		return claudeImage(width, height, 1568, 1568)
-	case imageClaudeLarge:
-		return claudeImage(width, height, 2576, 4784)
-	case imageOpenAI:
-		// One token for each started 32-pixel square, 1,536 at most.
-		return max(85+170*openAITiles(width, height), min(ceilDiv(width, 32)*ceilDiv(height, 32), 1536))
-	case imageOpenAIMini:
-		return 2833 + 5667*openAITiles(width, height)
-	case imageGemini:
-		// 258 tokens for a small image, and 258 for each 768-pixel tile of a larger one (Gemini
-		// API, token guide).
-		if width <= 384 && height <= 384 {
-			return 258
-		}
-		return 258 * ceilDiv(width, 768) * ceilDiv(height, 768)
+	return o.image(width, height)
+}
+
+// geminiImage returns 258 tokens for a small image, and 258 for each 768-pixel tile of a larger one
+// (Gemini API, token guide).
+func geminiImage(w, h int) int {
+	if w <= 384 && h <= 384 {
+		return 258
 	}
-	return unknownImage
+	return 258 * ceilDiv(w, 768) * ceilDiv(h, 768)
 }
 
 // claudeImage returns one token for each started 28-pixel square after the image is scaled down to

@@ -18,7 +18,7 @@ type Overheads struct {
 	// choice to the model.
 	ToolPrompt int
 
-	images imageRule
+	image imageRule
 }
 
 // Tools returns the overhead of n tool definitions in addition to their JSON.
@@ -55,7 +55,7 @@ func OverheadsFor(model string) Overheads {
 		// (TestCallFraming).
 		o = Overheads{Base: 7, PerMessage: 2, PerToolUse: 50, PerToolResult: 30, PerTool: 20}
 		o.ToolPrompt = claudeToolPrompt(model)
-	case O200k, Cl100k:
+	case O200k, cl100k:
 		// OpenAI's cookbook: 3 to 4 per message, 3 to prime the answer; tools 16
 		// to 24 once and about 6 each.
 		o = Overheads{Base: 6, PerMessage: 4, PerToolUse: 12, PerToolResult: 8, PerTool: 8, ToolPrompt: 24}
@@ -64,7 +64,7 @@ func OverheadsFor(model string) Overheads {
 		// close.
 		o = Overheads{Base: 8, PerMessage: 4, PerToolUse: 20, PerToolResult: 20, PerTool: 16, ToolPrompt: 100}
 	}
-	o.images = imageRuleFor(family, strings.ToLower(model))
+	o.image = imageRuleFor(family, strings.ToLower(model))
 	return o
 }
 

@@ -35,7 +35,7 @@ func TestImages(t *testing.T) {
 		{ClaudeOld, 1000, 1000, 1296}, {ClaudeOld, 4000, 4000, 1568}, {ClaudeOld, 28, 28, 1}, {ClaudeOld, 3136, 1568, 1568},
 		{ClaudeNew, 1000, 1000, 1296}, {ClaudeNew, 2576, 1449, 4784}, {ClaudeNew, 8000, 100, 184},
 		{"gpt-4o", 1024, 1024, 1024}, {"gpt-4o", 512, 512, 256}, {"gpt-4o", 4096, 1024, 1536},
-		{"gpt-4o-mini", 512, 512, 8500}, {Gemini, 300, 300, 258}, {Gemini, 1536, 768, 516},
+		{"gpt-4o-mini", 512, 512, 8500}, {gemini, 300, 300, 258}, {gemini, 1536, 768, 516},
 		{ClaudeNew, 0, 100, 1500}, {Bytes, 10, 10, 1500}, {"gpt-4o", 1, 100000, 1536},
 	} {
 		got := OverheadsFor(tc.model).Image(tc.w, tc.h)

@@ -24,15 +24,10 @@ func Rarity(word string) float64 {
 	if r, _ := utf8.DecodeRuneInString(word); !unicode.In(r, unicode.Nd, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
 		word = " " + word
 	}
-	if len(word) > maxToken {
+	_, id, size := words().merge(word)
+	if size < len(word) {
 		return 1
 	}
-	var f fixedWindow
-	w := f.window()
-	w.merge(words(), word)
-	if int(w.next[0]) < len(word) {
-		return 1
-	}
-	r := math.Log(float64(w.id[0])/commonRank) / math.Log(rareRank/commonRank)
+	r := math.Log(float64(id)/commonRank) / math.Log(rareRank/commonRank)
 	return min(max(r, 0), 1)
 }

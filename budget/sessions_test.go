@@ -71,7 +71,7 @@ func TestSessionsEqualReference(t *testing.T) {
 		}
 		wantCount(t, O200k, text)
 		if len(seen)%8 == 0 || limit > 1<<30 {
-			wantCount(t, Cl100k, text)
+			wantCount(t, cl100k, text)
 		}
 	}
 	t.Logf("%d distinct texts, %d bytes", len(seen), total)

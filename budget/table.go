@@ -51,15 +51,13 @@ type vocabulary struct {
 	bytes, seams, charIndex, chars string
 	pairs, short, mid, long, text  string
 	// slots of the four hash tables
-	pairSlots, shortSlots, midSlots, longSlots uint64
+	pairSlots, shortSlots, midSlots, longSlots int
 }
 
 // openVocabulary splits a table into its sections.
 func openVocabulary(t string) *vocabulary {
 	n := func(i int) int { return int(load32(t, len(tableMagic)+4*i)) }
-	v := &vocabulary{
-		pairSlots: uint64(n(0)), shortSlots: uint64(n(1)), midSlots: uint64(n(2)), longSlots: uint64(n(3)),
-	}
+	v := &vocabulary{pairSlots: n(0), shortSlots: n(1), midSlots: n(2), longSlots: n(3)}
 	chars := n(4)
 	t = t[headerSize:]
 	for _, s := range []struct {
@@ -67,8 +65,8 @@ func openVocabulary(t string) *vocabulary {
 		size int
 	}{
 		{&v.bytes, 4 * 256}, {&v.seams, 256 * 256 / 8}, {&v.charIndex, 2 * 1024}, {&v.chars, 4 * chars},
-		{&v.pairs, 8 * int(v.pairSlots)}, {&v.short, 8 * int(v.shortSlots)},
-		{&v.mid, 16 * int(v.midSlots)}, {&v.long, 4 * int(v.longSlots)},
+		{&v.pairs, 8 * v.pairSlots}, {&v.short, 8 * v.shortSlots},
+		{&v.mid, 16 * v.midSlots}, {&v.long, 4 * v.longSlots},
 	} {
 		*s.part, t = t[:s.size], t[s.size:]
 	}
@@ -107,51 +105,31 @@ func (v *vocabulary) seam(a, b byte) bool {
 // pair returns the token that left and right merge into, or noID.
 func (v *vocabulary) pair(left, right uint32) uint32 {
 	key := uint64(left)<<idBits | uint64(right)
-	at := slotOf(key, v.pairSlots)
-	for {
-		w := load64(v.pairs, int(at)*8)
-		if w>>idBits == key {
+	for at := slotOf(key, v.pairSlots); ; at = after(at, v.pairSlots) {
+		switch w := load64(v.pairs, at*8); {
+		case w>>idBits == key:
 			return uint32(w & (1<<idBits - 1))
-		}
-		if w == ^uint64(0) {
+		case w == ^uint64(0):
 			return noID
-		}
-		if at++; at == v.pairSlots {
-			at = 0
 		}
 	}
 }
 
 // hasShort reports whether the piece packed in key (see pack) is a token.
 func (v *vocabulary) hasShort(key uint64) bool {
-	at := slotOf(key, v.shortSlots)
-	for {
-		w := load64(v.short, int(at)*8)
-		if w == key {
-			return true
-		}
-		if w == 0 {
-			return false
-		}
-		if at++; at == v.shortSlots {
-			at = 0
+	for at := slotOf(key, v.shortSlots); ; at = after(at, v.shortSlots) {
+		if w := load64(v.short, at*8); w == key || w == 0 {
+			return w == key
 		}
 	}
 }
 
 // hasMid is hasShort for 8 to 15 bytes: the first 8, and the rest packed.
 func (v *vocabulary) hasMid(lo, hi uint64) bool {
-	at := slotOf(mix(lo, hi), v.midSlots)
-	for {
-		w := load64(v.mid, int(at)*16+8)
-		if w == hi && load64(v.mid, int(at)*16) == lo {
-			return true
-		}
-		if w == 0 {
-			return false
-		}
-		if at++; at == v.midSlots {
-			at = 0
+	for at := slotOf(mix(lo, hi), v.midSlots); ; at = after(at, v.midSlots) {
+		w := load64(v.mid, at*16+8)
+		if found := w == hi && load64(v.mid, at*16) == lo; found || w == 0 {
+			return found
 		}
 	}
 }
@@ -162,17 +140,11 @@ func (v *vocabulary) hasLong(piece string) bool {
 	if n > maxToken {
 		return false
 	}
-	at := slotOf(mix(load64(piece, 0), load64(piece, n-8)+uint64(n)), v.longSlots)
-	for {
-		off := int(load32(v.long, int(at)*4))
-		if off == 0 {
-			return false
-		}
-		if int(v.text[off-1]) == n && v.text[off:off+n] == piece {
-			return true
-		}
-		if at++; at == v.longSlots {
-			at = 0
+	key := mix(load64(piece, 0), load64(piece, n-8)+uint64(n))
+	for at := slotOf(key, v.longSlots); ; at = after(at, v.longSlots) {
+		off := int(load32(v.long, at*4))
+		if found := off > 0 && int(v.text[off-1]) == n && v.text[off:off+n] == piece; found || off == 0 {
+			return found
 		}
 	}
 }
@@ -201,8 +173,15 @@ func pack(s string, i, n int) uint64 {
 	return w
 }
 
-// slotOf returns the home slot of key in a table of n slots.
-func slotOf(key, n uint64) uint64 { return (key * hashMul) >> 32 * n >> 32 }
+// slotOf returns the home slot of key in a table of n slots, and after the slot after another.
+func slotOf(key uint64, n int) int { return int((key * hashMul) >> 32 * uint64(n) >> 32) }
+
+func after(at, n int) int {
+	if at++; at == n {
+		return 0
+	}
+	return at
+}
 
 // mix joins two words into one hash key.
 func mix(a, b uint64) uint64 { return a ^ bits.RotateLeft64(b*hashMul, 29) }

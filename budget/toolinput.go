@@ -2,8 +2,8 @@ package budget
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
 // ToolInput returns the text as which a model of a family sees the arguments of a tool call.
@@ -17,44 +17,18 @@ func ToolInput(family, input string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(input))
-	for rest := input; rest != ""; {
-		if strings.IndexByte("{}[]:, \t\r\n", rest[0]) >= 0 {
-			rest = rest[1:]
-			continue
-		}
-		n := valueLen(rest)
-		b.WriteString(plainValue(rest[:n]))
-		b.WriteByte('\n')
-		rest = rest[n:]
-	}
-	return b.String()
-}
-
-// valueLen returns the length of the string, number or word that valid JSON begins with.
-func valueLen(s string) int {
-	if s[0] != '"' {
-		return strings.IndexAny(s, "}], \t\r\n")
-	}
-	n := 1
-	for ; s[n] != '"'; n++ {
-		if s[n] == '\\' {
-			n++
+	values := json.NewDecoder(strings.NewReader(input))
+	values.UseNumber()
+	for {
+		switch v, err := values.Token(); v := v.(type) {
+		case json.Delim:
+		case nil:
+			if err != nil {
+				return b.String() // the end
+			}
+			b.WriteString("null\n")
+		default:
+			fmt.Fprintln(&b, v)
 		}
 	}
-	return n + 1
-}
-
-// plainValue returns a value of valid JSON as plain text.
-func plainValue(raw string) string {
-	if raw[0] != '"' {
-		return raw
-	}
-	if strings.IndexByte(raw, '\\') < 0 && utf8.ValidString(raw) {
-		return raw[1 : len(raw)-1]
-	}
-	var s string
-	if err := json.Unmarshal([]byte(raw), &s); err != nil {
-		return raw
-	}
-	return s
 }
