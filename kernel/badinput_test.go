@@ -107,13 +107,13 @@ func recordLines(t *testing.T, c *conversation) []string {
 	return lines
 }
 
-func loadLines(t *testing.T, lines []string, end string, broken transcript.OnBroken) (*transcript.Session, error) {
+func loadLines(t *testing.T, lines []string, end string, skip bool) (*transcript.Session, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "session.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, end)+end), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return transcript.LoadFile(path, &transcript.Options{OnBroken: broken})
+	return transcript.LoadFile(path, &transcript.Options{SkipBroken: skip})
 }
 
 // TestBrokenLines: a broken line is an error with file and line, or skipped by
@@ -124,11 +124,11 @@ func TestBrokenLines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lines := recordLines(t, c)
 			lines[2] = line // the results of the first calls
-			_, err := loadLines(t, lines, "\n", transcript.Refuse)
+			_, err := loadLines(t, lines, "\n", false)
 			if err == nil || !strings.Contains(err.Error(), "session.jsonl") || !strings.Contains(err.Error(), "3") {
 				t.Fatalf("refused with %v, want file and line", err)
 			}
-			s, err := loadLines(t, lines, "\n", transcript.Skip)
+			s, err := loadLines(t, lines, "\n", true)
 			if err != nil || len(s.Skipped) != 1 || s.Skipped[0].Line != 3 {
 				t.Fatalf("skipped %v, %v", s.Skipped, err)
 			}
@@ -147,7 +147,7 @@ func TestLineEndsDoNotMatter(t *testing.T) {
 	c := session(21, 2, 2, 900)
 	var plans []string
 	for _, end := range []string{"\n", "\r\n"} {
-		s, err := loadLines(t, recordLines(t, c), end, transcript.Refuse)
+		s, err := loadLines(t, recordLines(t, c), end, false)
 		if err != nil {
 			t.Fatal(err)
 		}

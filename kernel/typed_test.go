@@ -317,7 +317,7 @@ func livedThrough(t *testing.T, dir string, msgs []memkernel.Message) *kernel.Ke
 	}
 	t.Cleanup(func() { k.Close() })
 	now := time.Now()
-	for _, end := range transcript.TurnEnds(msgs) {
+	for _, end := range transcript.TurnEnds(msgs, true) {
 		observe(t, k, api.Turn{Messages: msgs[:end], Private: true, Now: now})
 	}
 	b := api.Boundary{Messages: msgs, Private: true, Now: now}

@@ -46,11 +46,11 @@ func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 	if err != nil {
 		return nil, err
 	}
-	pr := &prompt{behind: behind(plan), bill: plan.Layout.Bill, messages: plan.Messages, plan: plan.ID, extra: new(float64)}
+	pr := &prompt{behind: behind(plan), bill: plan.Layout.Bill, plan: plan.ID, extra: new(float64)}
 	for i := range plan.Messages {
 		pr.texts = append(pr.texts, recall.TextOf(plan.Messages[i]))
 	}
-	pr.call = Call{Cold: plan.Layout.Cold, Faults: len(plan.Faults), Violations: len(validate(plan))}
+	pr.call = Call{Cold: plan.Layout.Cold, Faults: len(plan.Faults), Violations: violations(plan)}
 	for _, f := range plan.Faults {
 		pr.call.code(string(f.Code))
 	}
@@ -60,10 +60,10 @@ func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 	return pr, nil
 }
 
-// validate checks a plan by the rules of the provider that would get it.
-func validate(plan *api.ContextPlan) []transcript.Violation {
-	return transcript.Validate(plan.Format, &transcript.Request{Model: plan.Model, Tools: plan.Tools,
-		System: plan.System, Messages: plan.Messages, Markers: plan.Markers})
+// violations counts the rules that a plan breaks, of the provider that would get it.
+func violations(plan *api.ContextPlan) int {
+	return len(transcript.Validate(plan.Format, &transcript.Request{Model: plan.Model, Tools: plan.Tools,
+		System: plan.System, Messages: plan.Messages, Markers: plan.Markers}))
 
 }
 

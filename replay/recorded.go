@@ -23,9 +23,9 @@ type rewrite struct {
 // follow notes where the host changed its past. view must be the view that the recording was made
 // of. The view has the same calls as the recording, though repairing may have moved messages
 // between the calls.
-func (r *Recording) follow(view []memkernel.Message, rewrites []transcript.Rewrite) {
+func (r *Recording) follow(view []memkernel.Message, s *transcript.Session) {
 	calls, own := transcript.Calls(view), transcript.Calls(r.Messages)
-	for _, w := range rewrites {
+	for _, w := range s.Rewrites() {
 		out := rewrite{from: len(r.Messages)}
 		out.head, _ = transcript.Repair(w.Messages, false)
 		for out.call < len(calls) && calls[out.call].Index < w.At {

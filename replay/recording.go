@@ -54,7 +54,7 @@ func record(s *transcript.Session, opt Options) (*Recording, error) {
 	view := s.View(transcript.Full)
 	r, err := RecordMessages(view, s.Compactions(), opt)
 	if err == nil {
-		r.follow(view, s.Rewrites())
+		r.follow(view, s)
 	}
 	return r, err
 }

@@ -42,7 +42,7 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 		from.Offset, from.Line = 0, 0
 	}
 	at, held := from, held{turn: turn}
-	o := &transcript.Options{Dialect: transcript.Dialect(from.Dialect), OnBroken: transcript.Skip, Name: c.Path}
+	o := &transcript.Options{Dialect: transcript.Dialect(from.Dialect), SkipBroken: true, Name: c.Path}
 	for rec, err := range transcript.Stream(io.NewSectionReader(f, from.Offset, c.Size-from.Offset), o) {
 		if err == nil {
 			err = ctx.Err()
@@ -53,7 +53,7 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 			}
 			return at, err
 		}
-		if rec.Kind == transcript.KindTorn {
+		if rec.Torn() {
 			break // its writer is still writing it
 		}
 		if t, ok := turnOf(&rec); ok && rec.Line > skip {

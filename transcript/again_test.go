@@ -413,7 +413,7 @@ func TestServersOwnIDs(t *testing.T) {
 	if got := ids(body); err != nil || got != "f_0 f_1 f_0 f_1 f_0_2 f_0_2" {
 		t.Errorf("%v: %s", err, got)
 	}
-	b, err := ReadBody(FormatAnthropic, []byte(`{"model":"m","messages":[`+strings.Join(s.lines, ",")+`]}`))
+	b, err := new(BodyReader).Read(FormatAnthropic, "", []byte(`{"model":"m","messages":[`+strings.Join(s.lines, ",")+`]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -445,7 +445,7 @@ func TestArgumentsOutOfTheirText(t *testing.T) {
 		FormatOpenAI:    `{"model":"m","messages":[{"role":"user","content":"look"},{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"ls","arguments":{"dir":"etc"}}}]},{"role":"tool","tool_call_id":"c","content":"x"}]}`,
 		FormatResponses: `{"model":"m","input":[{"role":"user","content":"look"},{"type":"function_call","call_id":"c","name":"ls","arguments":{"dir":"etc"}},{"type":"function_call_output","call_id":"c","output":"x"}]}`,
 	} {
-		b, err := ReadBody(f, []byte(in))
+		b, err := new(BodyReader).Read(f, "", []byte(in))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -156,7 +156,7 @@ func markLast(list, ttl string, not func(raw string) bool) string {
 
 // anthropicFindMarkers finds the client's markers. Most bodies have none, which the search for a
 // few letters shows.
-func anthropicFindMarkers(b *Body) (out Markers) {
+func anthropicFindMarkers(b *Body) (out markers) {
 	if !strings.Contains(b.raw, "_control") {
 		return out
 	}

@@ -30,7 +30,7 @@ type Body struct {
 	list    span // the elements of the conversation, without brackets
 	lead    int  // end of the elements that are the system prompt
 	api     *api
-	markers Markers
+	markers markers
 }
 
 // bodyMember is a member of the body.
@@ -41,13 +41,6 @@ type bodyMember struct {
 
 // errNoConversation is returned for a body that has no list of messages.
 var errNoConversation = errors.New("the body holds no list of messages")
-
-// ReadBody reads a request body. It returns an error for a body that could be read in more than
-// one way, such as a body with a duplicate member or with an element that is not a message.
-func ReadBody(f Format, data []byte) (*Body, error) {
-	var r *BodyReader
-	return r.Read(f, data)
-}
 
 // split finds the members, and the elements of the conversation.
 func (b *Body) split() (elements []span, err error) {

@@ -32,12 +32,11 @@ const (
 	maxElement = 1 << 20 // 1 MiB
 )
 
-// Read is [ReadBody].
-func (r *BodyReader) Read(f Format, data []byte) (*Body, error) { return r.ReadFor(f, "", data) }
-
-// ReadFor is Read for a request whose path names the model, such as Gemini's. If the API has a
-// model in the body, that model takes precedence.
-func (r *BodyReader) ReadFor(f Format, model string, data []byte) (*Body, error) {
+// Read reads a request body. It returns an error for a body that could be read in more than one way,
+// such as a body with a duplicate member or with an element that is not a message. model is the
+// model that the request's path names, such as Gemini's, "" for none. If the API has a model in the
+// body, that model takes precedence.
+func (r *BodyReader) Read(f Format, model string, data []byte) (*Body, error) {
 	d := f.row()
 	if d == nil {
 		return nil, fmt.Errorf("read %s request: unknown format %q", f, f)

@@ -10,7 +10,7 @@ import (
 
 func readBody(t *testing.T, f Format, text string) *Body {
 	t.Helper()
-	b, err := ReadBody(f, []byte(text))
+	b, err := new(BodyReader).Read(f, "", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestBodyResponses(t *testing.T) {
 func TestBodyRefuses(t *testing.T) {
 	for _, text := range []string{``, `[]`, `{`, `{"messages":[]`, `{"messages":{}}`, `{"messages":"x"}`, `{}`, `{"messages":[1]}`, `{"messages":[{"content":"x"}]}`,
 		`{"messages":[],"messages":[]}`, `{"model":"a","messages":[],"model":"b"}`, `{"messages":[]} x`, "{\"messages\":[{\"role\":\"user\",\"content\":\"a\nb\"}]}"} {
-		if _, err := ReadBody(FormatAnthropic, []byte(text)); err == nil {
+		if _, err := new(BodyReader).Read(FormatAnthropic, "", []byte(text)); err == nil {
 			t.Errorf("read %s", text)
 		}
 	}
@@ -140,11 +140,11 @@ func TestBodyRefuses(t *testing.T) {
 // reads.
 func TestBodyReader(t *testing.T) {
 	var r BodyReader
-	first, err := r.Read(FormatAnthropic, []byte(bodyAnthropic))
+	first, err := r.Read(FormatAnthropic, "", []byte(bodyAnthropic))
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := r.Read(FormatAnthropic, []byte(strings.Replace(bodyAnthropic, `"model":"claude-sonnet-4-6"`, `"model":"claude-opus-4-6"`, 1)))
+	again, err := r.Read(FormatAnthropic, "", []byte(strings.Replace(bodyAnthropic, `"model":"claude-sonnet-4-6"`, `"model":"claude-opus-4-6"`, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestBodyReader(t *testing.T) {
 	if again.Messages[1].Model != "claude-opus-4-6" || first.Messages[1].Model != "claude-sonnet-4-6" {
 		t.Errorf("models %s, %s", first.Messages[1].Model, again.Messages[1].Model)
 	}
-	if m, err := r.Read(FormatOpenAI, []byte(`{"messages":[{"role":"user","content":"hello"}]}`)); err != nil || m.Messages[0].Raw != first.Messages[0].Raw {
+	if m, err := r.Read(FormatOpenAI, "", []byte(`{"messages":[{"role":"user","content":"hello"}]}`)); err != nil || m.Messages[0].Raw != first.Messages[0].Raw {
 		t.Errorf("%v", err)
 	}
 }
@@ -168,12 +168,12 @@ func FuzzBody(f *testing.F) {
 	f.Add(`{"input":[{"role":"user","content":"x"}],"messages":[{"role":"user","content":[]}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, format := range []Format{FormatAnthropic, FormatOpenAI, FormatResponses} {
-			b, err := ReadBody(format, []byte(text))
+			b, err := new(BodyReader).Read(format, "", []byte(text))
 			if err != nil {
 				continue
 			}
 			got, _ := b.Write(BodyEdit{Messages: b.Messages})
-			again, err := ReadBody(format, got)
+			again, err := new(BodyReader).Read(format, "", got)
 			if err != nil || len(again.Messages) != len(b.Messages) {
 				t.Fatalf("%s: %v: %q became %q", format, err, text, got)
 			}

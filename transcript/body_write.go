@@ -60,7 +60,7 @@ func (b *Body) Write(e BodyEdit) ([]byte, []Note) {
 }
 
 // Markers returns the number, places and lifetimes of the cache markers that a client set.
-func (b *Body) Markers() Markers { return b.markers }
+func (b *Body) Markers() markers { return b.markers }
 
 // Marked reports whether the body may hold breakpoints in OpenAI's form.
 func (b *Body) Marked() bool { return strings.Contains(b.raw, "_cache_breakpoint\"") }

@@ -65,9 +65,9 @@ func claudeParse(e *Record) error {
 		e.Kind = kindUnknown
 		return nil
 	case subtype == "compact_boundary":
-		e.Kind = KindCompaction
+		e.Kind = kindCompaction
 	case subtype == "microcompact_boundary":
-		e.Kind = KindMicrocompaction
+		e.Kind = kindMicrocompaction
 	case subtype == "local_command": // its output is shown to the model as a user's text
 		e.Kind = kindMessage
 	default:
@@ -84,10 +84,10 @@ func claudeParse(e *Record) error {
 	m := &memkernel.Message{Key: e.ID, Time: parseTime(at), Turn: strings.Clone(turn)}
 	byPerson := func(kind string) bool { return !side && (kind == "" || kind == "human") }
 	switch {
-	case e.Kind == KindCompaction:
+	case e.Kind == kindCompaction:
 		own.readKept(string(compact))
 		return nil
-	case e.Kind == KindMicrocompaction:
+	case e.Kind == kindMicrocompaction:
 		c := scan(strings.Clone(string(micro)))
 		c.Read("compactedToolIds", func() { own.cleared = c.Strings() })
 		return nil
@@ -160,15 +160,11 @@ func (own *claudeExtra) readKept(metadata string) {
 	c.Read("preservedSegment", kept, "preservedMessages", kept)
 }
 
-// claudeSniff knows a line by the members that all have.
-func claudeSniff(typ string, has map[string]bool) int {
-	if has["uuid"] || has["parentUuid"] || has["sessionId"] || has["isSidechain"] || has["leafUuid"] || claudeTypes[typ] || claudeSilent[typ] {
-		return 3
-	}
-	return 0
-}
+// claudeLines are the members that all lines have, and their types.
+var claudeLines = []sign{{3, "uuid", nil}, {3, "parentUuid", nil}, {3, "sessionId", nil}, {3, "isSidechain", nil}, {3, "leafUuid", nil},
+	{3, "", claudeTypes}, {3, "", claudeSilent}}
 
 // claudeDialect are Claude Code's session logs: JSONL, a record per content block.
-var claudeDialect = dialectRow{Name: "claude-code", Sniff: claudeSniff, Parse: claudeParse, Assemble: claudeAssemble, Blocks: "anthropic",
+var claudeDialect = dialectRow{Name: "claude-code", Lines: claudeLines, Parse: claudeParse, Assemble: claudeAssemble, Blocks: "anthropic",
 	Notices: []string{"This session is being continued from a previous conversation", "Base directory for this skill:",
 		"Stop hook feedback:", "Read the output file to retrieve the result: ", "Your task is to create a detailed summary of", "CRITICAL: Respond with TEXT ONLY"}}

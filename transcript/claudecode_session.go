@@ -44,7 +44,7 @@ func claudeAssemble(l *Session) (add func(*Record), finish func()) {
 func (a *claudeAssembler) add(e *Record) {
 	defer func() { a.seen[strings.Clone(e.ID)] = true }()
 	switch e.Kind {
-	case kindMessage, KindCompaction, KindMicrocompaction:
+	case kindMessage, kindCompaction, kindMicrocompaction:
 	default:
 		return
 	}
@@ -59,11 +59,11 @@ func (a *claudeAssembler) add(e *Record) {
 		a.session.adopt(&e.about)
 	}
 	switch e.Kind {
-	case KindCompaction:
+	case kindCompaction:
 		a.remember(e.ID, -1)
 		l.Bounds = append(l.Bounds, boundary{Pos: len(l.Order), Keep: a.kept(l, own)})
 		a.closeGroups(branch)
-	case KindMicrocompaction:
+	case kindMicrocompaction:
 		a.remember(e.ID, -1)
 		l.Micros = append(l.Micros, micro{Pos: len(l.Order), IDs: own.cleared, Stub: clearedResult})
 	case kindMessage:

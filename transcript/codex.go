@@ -16,7 +16,8 @@ import (
 // codexRecords are the types of a rollout's records.
 var codexRecords = textutil.Set("session_meta response_item event_msg turn_context compacted")
 
-// codexItems are the types of Responses items in rollouts, except those of codexClientItem.
+// codexItems are the types of Responses items in rollouts, except those of codexCalls and
+// codexAnswers.
 var codexItems = textutil.Set(`message reasoning function_call function_call_output custom_tool_call custom_tool_call_output
 	local_shell_call local_shell_call_output web_search_call file_search_call code_interpreter_call
 	image_generation_call mcp_call mcp_list_tools mcp_approval_request mcp_approval_response compaction
@@ -24,8 +25,7 @@ var codexItems = textutil.Set(`message reasoning function_call function_call_out
 
 // isItemType reports whether rollouts hold Responses items of a type.
 func isItemType(typ string) bool {
-	_, ok := codexClientItem(typ)
-	return ok || codexItems[typ]
+	return codexItems[typ] || codexCalls[typ] || codexAnswers[typ]
 }
 
 // codexItem holds the members of a Responses item.
@@ -49,7 +49,7 @@ func codexParse(e *Record) error {
 		e.Kind = kindMeta
 		return readCodexMeta(e, string(payload))
 	case "compacted":
-		e.Kind = KindCompaction
+		e.Kind = kindCompaction
 		return readCodexCompaction(e, string(payload), at)
 	case "event_msg":
 		e.Kind = kindIgnored
@@ -203,11 +203,11 @@ func readCodexMessage(raw string) (*memkernel.Message, error) {
 		// which of these are calls.
 		m.Role = memkernel.RoleAssistant
 		m.Parts = []memkernel.Part{it.other(raw)}
-		switch call, ok := codexClientItem(it.typ); {
-		case !ok || it.pairID() == "":
-		case call:
+		switch {
+		case it.pairID() == "":
+		case codexCalls[it.typ]:
 			m.Parts[0] = it.call(raw)
-		default:
+		case codexAnswers[it.typ]:
 			m.Role, m.Parts[0] = memkernel.RoleTool, it.result(raw)
 		}
 	}
@@ -258,21 +258,12 @@ func (it *codexItem) message(m *memkernel.Message) {
 	}
 }
 
-// codexSniff knows a line of a rollout by its type. It is less sure of a bare item, which early
-// versions wrote.
-func codexSniff(typ string, has map[string]bool) int {
-	switch {
-	case codexRecords[typ], has["payload"] && has["type"], has["record_type"],
-		has["instructions"] && has["id"] && has["timestamp"]:
-		return 4
-	case isItemType(typ):
-		return 1
-	}
-	return 0
-}
+// codexLines are signs of rollouts, and of bare items, which early versions wrote.
+var codexLines = []sign{{4, "", codexRecords}, {4, "payload type", nil}, {4, "record_type", nil}, {4, "instructions id timestamp", nil},
+	{1, "", codexItems}, {1, "", codexCalls}, {1, "", codexAnswers}}
 
 // codexDialect are Codex's rollouts, and the items of the Responses API that they hold.
-var codexDialect = dialectRow{Name: "codex", Sniff: codexSniff, Parse: codexParse, Assemble: codexAssemble,
+var codexDialect = dialectRow{Name: "codex", Lines: codexLines, Parse: codexParse, Assemble: codexAssemble,
 	Known: `reasoning web_search_call file_search_call code_interpreter_call image_generation_call
 		computer_call computer_call_output mcp_call mcp_list_tools tool_search_call tool_search_output
 		refusal local_shell_call local_shell_call_output`,

@@ -7,17 +7,12 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// codexClientItem reports whether items of a type, other than those of functions, are the client's
-// business: call is true for a request to the client and false for an answer.
-func codexClientItem(typ string) (call, ok bool) {
-	switch typ {
-	case "tool_search_call", "computer_call", "shell_call", "apply_patch_call":
-		return true, true
-	case "tool_search_output", "computer_call_output", "shell_call_output", "apply_patch_call_output":
-		return false, true
-	}
-	return false, false
-}
+// codexCalls and codexAnswers are the types of items, other than those of functions, by which the
+// model asks the client, and by which the client answers.
+var (
+	codexCalls   = textutil.Set("tool_search_call computer_call shell_call apply_patch_call")
+	codexAnswers = textutil.Set("tool_search_output computer_call_output shell_call_output apply_patch_call_output")
+)
 
 // pairID returns the id that an item shares with its answer, "" for an item by itself. Items that
 // the provider ran are by themselves.

@@ -198,7 +198,7 @@ func TestItemsOfUnknownKinds(t *testing.T) {
 		text := `{"model":"m", "input":[` + strings.Join(items, ",") + `],"x":1}`
 		var r BodyReader
 		for range 2 { // also as it is remembered
-			b, err := r.Read(FormatResponses, []byte(text))
+			b, err := r.Read(FormatResponses, "", []byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +206,7 @@ func TestItemsOfUnknownKinds(t *testing.T) {
 				t.Fatalf("%v\ngot  %s\nwant %s", notes, got, text)
 			}
 		}
-		b, _ := ReadBody(FormatResponses, []byte(text))
+		b, _ := new(BodyReader).Read(FormatResponses, "", []byte(text))
 		for id := range paired {
 			if !slices.ContainsFunc(b.Messages, func(m memkernel.Message) bool { return hasCallIn(m, map[string]bool{id: true}) }) {
 				t.Fatalf("%s is no call of %s", id, calls(b.Messages))
@@ -303,7 +303,7 @@ func TestItemsElsewhere(t *testing.T) {
 		if err != nil || len(notes) > 0 {
 			t.Fatalf("%s: %v %v", f, notes, err)
 		}
-		again, err := ReadBody(f, got)
+		again, err := new(BodyReader).Read(f, "", got)
 		if err != nil {
 			t.Fatal(err)
 		}

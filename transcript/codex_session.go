@@ -41,7 +41,7 @@ func (a *codexAssembler) add(e *Record) {
 		}
 	case kindUsage:
 		a.bill(e.own.(*codexExtra))
-	case KindCompaction:
+	case kindCompaction:
 		a.open, a.last = -1, -1
 		a.compact(e, e.own.(*codexExtra))
 	case kindMessage:

@@ -13,7 +13,8 @@ import (
 // a session's folder.
 
 // copilotDialect are the session logs of Copilot CLI.
-var copilotDialect = dialectRow{Name: "copilot", Sniff: copilotSniff, Parse: copilotParse, Assemble: copilotAssemble,
+var copilotDialect = dialectRow{Name: "copilot", Lines: []sign{{4, "data parentId", copilotSpoken}, {4, "data parentId", copilotSilent}, {2, "data", copilotSpoken}, {2, "data", copilotSilent}},
+	Parse: copilotParse, Assemble: copilotAssemble,
 	Notices: []string{"<current_datetime>", "<system_reminder>"}}
 
 // copilotSilent are the events that never reach the model, and copilotSpoken the others.
@@ -30,16 +31,6 @@ var (
 		session.compaction_complete session.snapshot_rewind system.message user.message
 		assistant.message tool.execution_complete`)
 )
-
-func copilotSniff(typ string, has map[string]bool) int {
-	switch {
-	case !has["data"] || !copilotSpoken[typ] && !copilotSilent[typ]:
-		return 0
-	case has["parentId"]:
-		return 4
-	}
-	return 2
-}
 
 // copilotExtra holds further facts of an entry for the assembler.
 type copilotExtra struct {
@@ -93,7 +84,7 @@ func copilotParse(e *Record) error {
 	case "session.compaction_complete":
 		if !failed && summary != "" {
 			m.Role, m.Origin, m.Parts = memkernel.RoleUser, memkernel.OriginSummary, copilotTexts(summary)
-			e.Kind, e.Message = KindCompaction, m
+			e.Kind, e.Message = kindCompaction, m
 		}
 	case "session.snapshot_rewind":
 		e.Kind = kindMeta
@@ -175,7 +166,7 @@ func copilotAssemble(l *Session) (add func(*Record), finish func()) {
 		switch e.Kind {
 		case kindUsage:
 			billed = own.usage
-		case KindCompaction:
+		case kindCompaction:
 			line.Bounds = append(line.Bounds, boundary{Pos: len(line.Order), Lead: []memkernel.Message{*e.Message}})
 		case kindMessage:
 			if e.Message.Role == memkernel.RoleAssistant {

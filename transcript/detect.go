@@ -3,6 +3,7 @@ package transcript
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
 )
@@ -22,11 +23,11 @@ func sniffLine(line string) (found Dialect) {
 	}
 	best := 0
 	for _, d := range table {
-		if d.Sniff == nil {
-			continue
-		}
-		if n := d.Sniff(typ, has); n > best {
-			best, found = n, d.Name
+		for _, s := range d.Lines {
+			lacks := slices.ContainsFunc(strings.Fields(s.members), func(name string) bool { return !has[name] })
+			if s.weight > best && !lacks && (s.types == nil || s.types[typ]) {
+				best, found = s.weight, d.Name
+			}
 		}
 	}
 	return found

@@ -128,7 +128,7 @@ const (
 	// FormatResponses is OpenAI's Responses API.
 	FormatResponses Format = "responses"
 	// FormatGemini is Gemini's generateContent. The model is in the path of its requests:
-	// see [BodyReader.ReadFor].
+	// see [BodyReader.Read].
 	FormatGemini Format = "gemini"
 )
 

@@ -15,8 +15,8 @@ func TestTable(t *testing.T) {
 		if rowOf(d) != row {
 			t.Errorf("%s stands twice", d)
 		}
-		if row.Assemble != nil && (row.Sniff == nil) != row.Document() {
-			t.Errorf("%s has both Sniff and Signs, or neither", d)
+		if row.Assemble != nil && (row.Lines == nil) != row.Document() {
+			t.Errorf("%s has both Lines and Signs, or neither", d)
 		}
 		if _, tried := intakes[d]; tried != (row.Items != nil) {
 			t.Errorf("%s: Items are tried by intakes: %v, and are there: %v", d, tried, !tried)

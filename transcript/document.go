@@ -47,7 +47,7 @@ func (d *document) run() {
 // the rest is one broken record.
 func (d *document) giveUp(err error) {
 	le := d.src.broken(d.line(d.mark), err)
-	if d.src.opt.OnBroken == Refuse {
+	if !d.src.opt.SkipBroken {
 		d.yield(Record{Line: le.Line}, le)
 		return
 	}
@@ -108,7 +108,7 @@ func (d *document) messages() error {
 
 // value reads one value and yields it as a record. The dialect reports a value that is no JSON, if
 // the value's end can be found.
-func (d *document) value(kind Kind, name string) error {
+func (d *document) value(of kind, name string) error {
 	from := d.base + d.json.Start()
 	at := d.json
 	raw := d.json.Raw()
@@ -120,7 +120,7 @@ func (d *document) value(kind Kind, name string) error {
 		raw, d.json = d.text[from:from+n], at
 		d.json.Pass(n)
 	}
-	rec := Record{Line: d.line(from), Offset: int64(d.mark), Lead: d.text[d.mark:from], Raw: raw, Kind: kind, Type: name}
+	rec := Record{Line: d.line(from), Offset: int64(d.mark), Lead: d.text[d.mark:from], Raw: raw, Kind: of, Type: name}
 	to := from + len(raw)
 	d.lines, d.mark = d.line(to)-1, to
 	if err := d.src.settle(&rec, d.src.row.Parse(&rec), false); err != nil {

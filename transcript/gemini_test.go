@@ -21,7 +21,7 @@ const geminiBody = `{ "contents":[
 func readGemini(t *testing.T) *Body {
 	t.Helper()
 	var r *BodyReader
-	b, err := r.ReadFor(FormatGemini, "gemini-3-flash", []byte(geminiBody))
+	b, err := r.Read(FormatGemini, "gemini-3-flash", []byte(geminiBody))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestGeminiWrite(t *testing.T) {
 			t.Errorf("no %s in %s", want, text)
 		}
 	}
-	if again, err := ReadBody(FormatGemini, out); err != nil || len(again.Messages) != len(got.Contents) {
+	if again, err := new(BodyReader).Read(FormatGemini, "", out); err != nil || len(again.Messages) != len(got.Contents) {
 		t.Errorf("%v", err)
 	}
 	// The messages between two of the user's left: they are one.
@@ -137,7 +137,7 @@ func TestGeminiRender(t *testing.T) {
 func TestGeminiMadeIDs(t *testing.T) {
 	b := readGemini(t)
 	cut := strings.Replace(geminiBody, `{"role":"user","parts":[{"text":"<env>"}]},`, "", 1)
-	again, err := ReadBody(FormatGemini, []byte(cut))
+	again, err := new(BodyReader).Read(FormatGemini, "", []byte(cut))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func FuzzGeminiBody(f *testing.F) {
 	f.Add([]byte(geminiBody))
 	f.Add([]byte(`{"contents":[{"parts":[{"functionCall":{"name":"a","args":"x"}}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b, err := ReadBody(FormatGemini, data)
+		b, err := new(BodyReader).Read(FormatGemini, "", data)
 		if err != nil {
 			return
 		}

@@ -18,17 +18,8 @@ import (
 // document that older versions wrote.
 
 // geminiCLIDialect are the session files of Gemini CLI.
-var geminiCLIDialect = dialectRow{Name: "gemini-cli", Sniff: geminiCLISniff, Spread: true, Parse: geminiCLIParse, Assemble: geminiCLIAssemble}
-
-func geminiCLISniff(typ string, has map[string]bool) int {
-	switch {
-	case has["sessionId"] && has["projectHash"]:
-		return 5
-	case has["$set"] || has["$rewindTo"] || typ == "gemini" && has["content"]:
-		return 3
-	}
-	return 0
-}
+var geminiCLIDialect = dialectRow{Name: "gemini-cli", Lines: []sign{{5, "sessionId projectHash", nil}, {3, "$set", nil}, {3, "$rewindTo", nil}, {3, "content", textutil.Set("gemini")}},
+	Spread: true, Parse: geminiCLIParse, Assemble: geminiCLIAssemble}
 
 // geminiCLIRecord is a line of a session file, or the one document that older versions wrote: the
 // session's head, a message, a change of the head, or a rewind.

@@ -121,8 +121,8 @@ func (in *Intake) take(value, key string) error {
 	return nil
 }
 
-// Item is a run of a plan's messages in the form in which the host must send them.
-type Item struct {
+// item is a run of a plan's messages in the form in which the host must send them.
+type item struct {
 	// From and To are the bounds of a range of appended values. If JSON is empty, the host must
 	// send these values unchanged. Otherwise it must send JSON in their place, or as a new
 	// message if the range is empty.
@@ -132,7 +132,7 @@ type Item struct {
 }
 
 // Len returns the number of host messages in an item.
-func (it Item) Len() int {
+func (it item) Len() int {
 	if it.JSON != "" {
 		return 1
 	}
@@ -143,24 +143,24 @@ func (it Item) Len() int {
 // the host's values, so that the host sends its own bytes. In changed messages all members but
 // the content stay. at gives the position of each planned message's last value in the list of
 // items, -1 for a message without value.
-func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
+func (in *Intake) Items(planned []memkernel.Message) (items []item, at []int) {
 	next, n := 0, 0
 	var calls map[string]bool
 	if in.row.Items.Reworded != nil {
 		calls = in.row.Items.Reworded(planned, in.log.Messages)
 	}
 	if len(in.messages) > 0 && in.messages[0].from > 0 && in.log.System != nil {
-		items, n = append(items, Item{To: in.messages[0].from}), in.messages[0].from
+		items, n = append(items, item{To: in.messages[0].from}), in.messages[0].from
 	}
 	for i := range planned {
 		m := &planned[i]
 		h := in.find(m, next)
-		var made []Item
+		var made []item
 		switch {
 		case h < 0:
 			made = in.written(m, nil, taken{}, calls)
 		case !holdsCall(m, calls) && (untouched(m, &in.log.Messages[h]) || sameWords(m, &in.log.Messages[h])):
-			made = []Item{{From: in.messages[h].from, To: in.messages[h].to}}
+			made = []item{{From: in.messages[h].from, To: in.messages[h].to}}
 		default:
 			made = in.written(m, &in.log.Messages[h], in.messages[h], calls)
 		}
@@ -177,7 +177,7 @@ func (in *Intake) Items(planned []memkernel.Message) (items []Item, at []int) {
 }
 
 // join appends an item. It merges it with the last one if both are ranges that follow each other.
-func join(items []Item, it Item) []Item {
+func join(items []item, it item) []item {
 	if n := len(items); n > 0 && it.JSON == "" && items[n-1].JSON == "" && items[n-1].To == it.From {
 		items[n-1].To = it.To
 		return items
@@ -241,15 +241,15 @@ func sharesPart(m, host *memkernel.Message) bool {
 }
 
 // written writes a message that differs from the host's values.
-func (in *Intake) written(m, host *memkernel.Message, from taken, calls map[string]bool) []Item {
+func (in *Intake) written(m, host *memkernel.Message, from taken, calls map[string]bool) []item {
 	raw := ""
 	if host != nil && from.to-from.from == 1 {
 		raw = in.values[from.from]
 	}
 	values := in.row.Items.Write(*m, raw, calls)
-	items := make([]Item, 0, len(values))
+	items := make([]item, 0, len(values))
 	for i, v := range values {
-		it := Item{From: from.to, To: from.to, JSON: v}
+		it := item{From: from.to, To: from.to, JSON: v}
 		if i == 0 {
 			it.From = from.from
 		}

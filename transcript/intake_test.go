@@ -80,7 +80,7 @@ func TestItemsOfUntouchedMessages(t *testing.T) {
 	for d, values := range intakes {
 		in := intake(t, d, values)
 		items, at := in.Items(in.Messages())
-		if len(items) != 1 || items[0] != (Item{To: len(values)}) || at[len(at)-1] != len(values)-1 {
+		if len(items) != 1 || items[0] != (item{To: len(values)}) || at[len(at)-1] != len(values)-1 {
 			t.Errorf("%s: items %+v at %v", d, items, at)
 		}
 	}

@@ -9,35 +9,35 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Kind is the role of a record in the session.
-type Kind string
+// kind is the role of a record in the session.
+type kind string
 
 const (
 	// kindMessage carries a message or a part of one.
-	kindMessage Kind = "message"
-	// KindCompaction marks where the host replaced the past by a summary.
-	KindCompaction Kind = "compaction"
-	// KindMicrocompaction marks where the host cleared old tool results.
-	KindMicrocompaction Kind = "microcompaction"
+	kindMessage kind = "message"
+	// kindCompaction marks where the host replaced the past by a summary.
+	kindCompaction kind = "compaction"
+	// kindMicrocompaction marks where the host cleared old tool results.
+	kindMicrocompaction kind = "microcompaction"
 	// kindUsage carries the bill of a call, apart from its message (Codex).
-	kindUsage Kind = "usage"
+	kindUsage kind = "usage"
 	// kindMeta describes the session: a header, a model change, a context.
-	kindMeta Kind = "meta"
+	kindMeta kind = "meta"
 	// kindField is a member of a document other than its messages.
-	kindField Kind = "field"
+	kindField kind = "field"
 	// kindSummary is a title that the host gave to a session.
-	kindSummary Kind = "summary"
+	kindSummary kind = "summary"
 	// kindIgnored is known and never reaches the model.
-	kindIgnored Kind = "ignored"
+	kindIgnored kind = "ignored"
 	// kindUnknown has a type that this package does not know.
-	kindUnknown Kind = "unknown"
+	kindUnknown kind = "unknown"
 	// kindBlank is an empty line, or the white space after the last value of a document.
-	kindBlank Kind = "blank"
+	kindBlank kind = "blank"
 	// kindBroken could not be read. Err is the reason.
-	kindBroken Kind = "broken"
-	// KindTorn is an incomplete last line, which its writer may still complete. Err is where it
+	kindBroken kind = "broken"
+	// kindTorn is an incomplete last line, which its writer may still complete. Err is where it
 	// ends. It is no error, however broken records are treated.
-	KindTorn Kind = "torn"
+	kindTorn kind = "torn"
 )
 
 // about describes the session of a transcript.

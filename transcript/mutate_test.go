@@ -28,7 +28,7 @@ func TestMutilatedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opt := &Options{Dialect: d, OnBroken: Skip}
+		opt := &Options{Dialect: d, SkipBroken: true}
 		s, err := Load(bytes.NewReader(data), "x", opt)
 		if err != nil {
 			return

@@ -14,14 +14,7 @@ import (
 // This file reads the document that OpenCode's command export writes of a session.
 
 // openCodeDialect are exported sessions of OpenCode.
-var openCodeDialect = dialectRow{Name: OpenCode, Sniff: openCodeSniff, Spread: true, Parse: openCodeParse, Assemble: openCodeAssemble}
-
-func openCodeSniff(_ string, has map[string]bool) int {
-	if has["info"] && has["messages"] {
-		return 5
-	}
-	return 0
-}
+var openCodeDialect = dialectRow{Name: OpenCode, Lines: []sign{{5, "info messages", nil}}, Spread: true, Parse: openCodeParse, Assemble: openCodeAssemble}
 
 type openCodeDocument struct {
 	Info struct {

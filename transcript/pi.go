@@ -58,7 +58,7 @@ func piParse(e *Record) error {
 		e.Kind = kindMeta
 		e.about.Model = l.model
 	case "compaction":
-		e.Kind = KindCompaction
+		e.Kind = kindCompaction
 		own.keepHead = strings.Clone(l.firstKept)
 		e.Message = l.built(e, piSummaryOpen+l.summary+piSummaryClose, memkernel.OriginSummary)
 	case "branch_summary":
@@ -179,16 +179,8 @@ func readPiBlock(c *cursor) memkernel.Part {
 	return p
 }
 
-// piSniff knows a line by its type alone.
-func piSniff(typ string, _ map[string]bool) int {
-	if piSpoken[typ] || piSilent[typ] {
-		return 2
-	}
-	return 0
-}
-
 // piDialect are the session logs of Pi and OpenClaw, and the messages that these hold.
-var piDialect = dialectRow{Name: "pi", Sniff: piSniff, Parse: piParse, Assemble: piAssemble,
+var piDialect = dialectRow{Name: "pi", Lines: []sign{{2, "", piSpoken}, {2, "", piSilent}}, Parse: piParse, Assemble: piAssemble,
 	Notices: []string{piSummaryOpen[:60], piBranchOpen[:60],
 		"[cron:", "[CronResult]", "[Subagent Context]", "[Subagent Task]", "[Inter-session message]", "[System Message]",
 		"Read HEARTBEAT.md if it exists", "A new session was started", "Pre-compaction memory flush"},

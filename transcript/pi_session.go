@@ -43,7 +43,7 @@ func (a *piAssembler) add(e *Record) {
 	}
 	a.session.adopt(&e.about)
 	own := e.own.(*piExtra)
-	n := piEntry{parent: a.parent(e), message: -1, compacts: e.Kind == KindCompaction, keep: own.keepIndex, id: e.ID}
+	n := piEntry{parent: a.parent(e), message: -1, compacts: e.Kind == kindCompaction, keep: own.keepIndex, id: e.ID}
 	if i, ok := a.byID[own.keepHead]; ok && own.keepHead != "" {
 		n.keep = i
 	}

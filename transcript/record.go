@@ -25,7 +25,7 @@ type Record struct {
 	Tail string
 	// Kind is the record's role. Type is the host's own name for the kind of record, or the name of
 	// a document's member.
-	Kind Kind
+	Kind kind
 	Type string
 	// ID is the host's id of the record. Parent is the host's id of the previous record. Each is
 	// "" if the host has none.
@@ -43,6 +43,14 @@ type Record struct {
 	// unread is the reason why usage that the host wrote could not be read.
 	unread error
 	own    any // for the dialect's assembler alone
+}
+
+// Torn reports whether the record is an incomplete last line, which its writer may still complete.
+func (r *Record) Torn() bool { return r.Kind == kindTorn }
+
+// Rewrites reports whether the host replaced its past at the record, or cleared results of it.
+func (r *Record) Rewrites() bool {
+	return r.Kind == kindCompaction || r.Kind == kindMicrocompaction
 }
 
 var (
@@ -83,22 +91,13 @@ func (e *LineError) Error() string {
 
 func (e *LineError) Unwrap() error { return e.Err }
 
-// OnBroken decides about records that cannot be read.
-type OnBroken int
-
-const (
-	// Refuse stops at the first broken record with its LineError.
-	Refuse OnBroken = iota
-	// Skip reports broken records and reads on.
-	Skip
-)
-
 // Options steer reading. Nil means the defaults.
 type Options struct {
 	// Dialect is the dialect of the transcript. If it is "", the dialect is detected.
 	Dialect Dialect
-	// OnBroken says what to do with broken records. The default is Refuse.
-	OnBroken OnBroken
+	// SkipBroken reports broken records and reads on. Without it, reading ends with the LineError of
+	// the first broken record.
+	SkipBroken bool
 	// MaxLineBytes bounds the size of one record. 0 means 256 MiB.
 	MaxLineBytes int
 	// Name is the file name used in errors.

@@ -53,7 +53,7 @@ func Load(r io.Reader, name string, opt *Options) (*Session, error) {
 	unknown, read, fields := map[string]unknownType{}, false, false
 	src.each(func(rec Record, e error) bool {
 		switch {
-		case e == nil && rec.Kind == KindTorn:
+		case e == nil && rec.Kind == kindTorn:
 			s.Torn = rec.Err
 			return true
 		case e != nil:
@@ -127,7 +127,7 @@ func LoadFile(path string, opt *Options) (*Session, error) {
 
 // SessionID returns the host's id of the session of a transcript, "" if its first record names none.
 func SessionID(r io.Reader) string {
-	for rec, err := range Stream(r, &Options{OnBroken: Skip, MaxLineBytes: 64 << 20}) {
+	for rec, err := range Stream(r, &Options{SkipBroken: true, MaxLineBytes: 64 << 20}) {
 		if err == nil && rec.read {
 			return strings.Clone(rec.about.ID)
 		}

@@ -18,7 +18,7 @@ const (
 )
 
 // Stream reads a transcript record by record. It holds the longest record of JSONL, or the whole of
-// one JSON document. After an error it yields nothing more. If Options.OnBroken is Skip, it yields a
+// one JSON document. After an error it yields nothing more. If Options.SkipBroken is set, it yields a
 // broken record as KindBroken and continues. Otherwise the record's *LineError ends the stream.
 func Stream(r io.Reader, opt *Options) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
@@ -154,10 +154,10 @@ func (s *source) settle(rec *Record, unread error, cut bool) error {
 	rec.Err.From = rec.Offset + int64(len(rec.Lead))
 	rec.Err.To = rec.Err.From + int64(len(rec.Raw))
 	if cut {
-		rec.Kind = KindTorn
+		rec.Kind = kindTorn
 		return nil
 	}
-	if s.opt.OnBroken == Refuse {
+	if !s.opt.SkipBroken {
 		return rec.Err
 	}
 	return nil

@@ -136,11 +136,11 @@ func TestBrokenLines(t *testing.T) {
 			if !errors.As(err, &le) || le.Line != tc.line || le.File != "log.jsonl" || le.Hint == "" {
 				t.Fatalf("Load = %v, want a LineError of line %d", err, tc.line)
 			}
-			s := load(t, tc.in, &Options{OnBroken: Skip})
+			s := load(t, tc.in, &Options{SkipBroken: true})
 			if len(s.Skipped) != 1 || s.Skipped[0].Line != tc.line || len(s.Messages) != tc.kept {
 				t.Errorf("skipped %v, kept %d messages, want %d", s.Skipped, len(s.Messages), tc.kept)
 			}
-			if got := rewrite(t, []byte(tc.in), &Options{OnBroken: Skip}); string(got) != tc.in {
+			if got := rewrite(t, []byte(tc.in), &Options{SkipBroken: true}); string(got) != tc.in {
 				t.Errorf("written back %q", got)
 			}
 		})
@@ -207,7 +207,7 @@ func TestBrokenDocuments(t *testing.T) {
 			if _, err := Load(strings.NewReader(tc.in), "", &Options{Dialect: Anthropic}); !errors.As(err, &le) {
 				t.Fatalf("Load = %v, want a LineError", err)
 			}
-			opt := &Options{Dialect: Anthropic, OnBroken: Skip}
+			opt := &Options{Dialect: Anthropic, SkipBroken: true}
 			if s := load(t, tc.in, opt); len(s.Skipped) != 1 || len(s.Messages) != tc.kept {
 				t.Errorf("skipped %v, kept %d, want %d", s.Skipped, len(s.Messages), tc.kept)
 			}
@@ -221,7 +221,7 @@ func TestBrokenDocuments(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	for _, d := range append(Dialects(), "") {
 		for _, in := range []string{"", "\n \r\n", bom} {
-			if _, err := Load(strings.NewReader(in), "x", &Options{Dialect: d, OnBroken: Skip}); !errors.Is(err, ErrEmpty) {
+			if _, err := Load(strings.NewReader(in), "x", &Options{Dialect: d, SkipBroken: true}); !errors.Is(err, ErrEmpty) {
 				t.Errorf("%q %q: %v, want %v", d, in, err, ErrEmpty)
 			}
 		}
@@ -232,7 +232,7 @@ func TestReadError(t *testing.T) {
 	bad := errors.New("disk is gone")
 	for _, head := range []string{"", okLine + "\n", `[{"role":"user","content":"a"},`} {
 		r := io.MultiReader(strings.NewReader(head), iotest.ErrReader(bad))
-		if _, err := Load(r, "x", &Options{OnBroken: Skip}); !errors.Is(err, bad) {
+		if _, err := Load(r, "x", &Options{SkipBroken: true}); !errors.Is(err, bad) {
 			t.Errorf("after %q: %v, want %v", head, err, bad)
 		}
 	}
@@ -245,7 +245,7 @@ func TestLineTooLong(t *testing.T) {
 	if _, err := Load(strings.NewReader(in), "x", opt); !errors.Is(err, jsonl.ErrTooLong) {
 		t.Fatalf("Load = %v, want %v", err, jsonl.ErrTooLong)
 	}
-	opt.OnBroken = Skip
+	opt.SkipBroken = true
 	if s := load(t, in, opt); len(s.Messages) != 1 || len(s.Skipped) != 1 {
 		t.Errorf("%d messages, %d skipped, want one each", len(s.Messages), len(s.Skipped))
 	}
@@ -317,10 +317,10 @@ func TestUnread(t *testing.T) {
 		"other JSON": `{"name":"x"}` + "\n" + `{"name":"y"}` + "\n",
 	} {
 		for _, d := range append(Dialects(), "") {
-			for _, broken := range []OnBroken{Skip, Refuse} {
-				_, err := Load(strings.NewReader(in), "the-file", &Options{Dialect: d, OnBroken: broken})
+			for _, skip := range []bool{true, false} {
+				_, err := Load(strings.NewReader(in), "the-file", &Options{Dialect: d, SkipBroken: skip})
 				if err == nil || errors.Is(err, ErrEmpty) || !strings.Contains(err.Error(), "the-file") {
-					t.Errorf("%s as %q, on broken %d: %v", name, d, broken, err)
+					t.Errorf("%s as %q, on skipping %v: %v", name, d, skip, err)
 				}
 			}
 		}

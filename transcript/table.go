@@ -9,12 +9,11 @@ var table = []dialectRow{claudeDialect, piDialect, codexDialect, copilotDialect,
 type dialectRow struct {
 	// Name is the dialect's name, as users write it.
 	Name Dialect
-	// Sniff returns how likely it is that a line of a session log is in the dialect, judged by
-	// the line's type and the names of its members. 0 means that it is not. The dialect with the
-	// highest value wins, and among equal ones the first in the table.
-	Sniff func(typ string, has map[string]bool) int
+	// Lines are signs that a line of a session log is in the dialect. The dialect with the heaviest
+	// sign wins, and among equal ones the first in the table.
+	Lines []sign
 	// Signs is a regular expression for the members and values of a JSON document that point to
-	// the dialect. A dialect has either Signs, and its files are one document each, or Sniff, and
+	// the dialect. A dialect has either Signs, and its files are one document each, or Lines, and
 	// its files have a record a line.
 	Signs string
 	// Spread: a file may also be one record over many lines.
@@ -34,6 +33,14 @@ type dialectRow struct {
 	// Items is nil for a dialect of files alone, API for a dialect that no provider takes.
 	Items *items
 	API   *api
+}
+
+// sign is something that a line of a dialect has: all the members, which are separated by blanks, and
+// one of the types. No types allow any type.
+type sign struct {
+	weight  int
+	members string
+	types   map[string]bool
 }
 
 // items is how a host hands over its messages value by value, and gets them back.
@@ -91,11 +98,11 @@ type api struct {
 	// members that are replaced.
 	Rewrite func(*renderer, *Body) (list string, members map[string]string)
 	// Markers finds the client's cache markers. It may be nil.
-	Markers func(*Body) Markers
+	Markers func(*Body) markers
 }
 
-// Markers are the cache markers that a client set.
-type Markers struct {
+// markers are the cache markers that a client set.
+type markers struct {
 	// Fixed are those on tools and system prompt, Messages those in the conversation.
 	Fixed, Messages int
 	// Automatic reports whether the provider is asked to mark the last block itself.
@@ -106,7 +113,7 @@ type Markers struct {
 }
 
 // Any reports whether the client sets markers at all.
-func (m Markers) Any() bool { return m.Automatic || m.Fixed+m.Messages > 0 }
+func (m markers) Any() bool { return m.Automatic || m.Fixed+m.Messages > 0 }
 
 // readOne returns a function that reads a message by itself.
 func readOne(parse func(*Record) error) func(raw string) (*memkernel.Message, error) {

@@ -44,7 +44,7 @@ func TestEndedTurnsStand(t *testing.T) {
 				}
 				msgs := s.View(Full)
 				from := 0
-				for _, end := range EndedTurns(msgs, s.Ended) {
+				for _, end := range TurnEnds(msgs, s.Ended) {
 					keys, texts = append(keys, msgs[end-1].Key+msgs[end-1].Time.String()), append(texts, sketch(msgs[from:end]))
 					from = end
 				}
@@ -106,7 +106,7 @@ func TestTornLine(t *testing.T) {
 		if _, err := Load(bytes.NewReader(broken), name, nil); !errors.As(err, &at) || at.Line != 2 {
 			t.Errorf("%s: a broken second line: %v", name, err)
 		}
-		if s, err := Load(bytes.NewReader(broken), name, &Options{OnBroken: Skip}); err != nil || len(s.Skipped) != 1 {
+		if s, err := Load(bytes.NewReader(broken), name, &Options{SkipBroken: true}); err != nil || len(s.Skipped) != 1 {
 			t.Errorf("%s: skipped: %v", name, err)
 		}
 	}

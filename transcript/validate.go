@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Violation is one broken rule of a provider.
-type Violation struct {
+// violation is one broken rule of a provider.
+type violation struct {
 	// Code is the rule's short code: A for Anthropic, C for chat completions, R for Responses, G
 	// for Gemini.
 	Code string
@@ -23,13 +23,13 @@ type Violation struct {
 	Text string
 }
 
-func (v Violation) String() string {
+func (v violation) String() string {
 	return fmt.Sprintf("%s %s: message %d part %d: %s", v.Code, v.Rule, v.Message, v.Part, v.Text)
 }
 
 // Validate checks the messages of a request, unrepaired, against the rules of a format's provider.
 // It returns nil for a sound request.
-func Validate(f Format, req *Request) []Violation {
+func Validate(f Format, req *Request) []violation {
 	v := validator{Request: req}
 	switch f {
 	case FormatAnthropic:
@@ -57,11 +57,11 @@ var ruleNames = map[string]string{
 
 type validator struct {
 	*Request
-	out []Violation
+	out []violation
 }
 
 func (v *validator) add(code string, msg, part int, format string, args ...any) {
-	v.out = append(v.out, Violation{Code: code, Rule: ruleNames[code], Message: msg, Part: part, Text: fmt.Sprintf(format, args...)})
+	v.out = append(v.out, violation{Code: code, Rule: ruleNames[code], Message: msg, Part: part, Text: fmt.Sprintf(format, args...)})
 }
 
 // turns merges neighbours of one role. The system messages that open the conversation belong to

@@ -71,9 +71,9 @@ func (s *Session) main() *sessionLine {
 	return l
 }
 
-// Rewrite is a place where the host changed the past that it sends: it compacted, or it cleared
+// hostRewrite is a place where the host changed the past that it sends: it compacted, or it cleared
 // results.
-type Rewrite struct {
+type hostRewrite struct {
 	// At is an index in the Full view. After the change the host sends Messages, followed by the
 	// messages of the Full view from At on.
 	At       int
@@ -82,7 +82,7 @@ type Rewrite struct {
 
 // Rewrites lists the host's changes of the main line's past, in order. If several are at one
 // position, only the last is listed.
-func (s *Session) Rewrites() []Rewrite {
+func (s *Session) Rewrites() []hostRewrite {
 	l := s.main()
 	var at []int // positions in the line
 	for _, b := range l.Bounds {
@@ -92,9 +92,9 @@ func (s *Session) Rewrites() []Rewrite {
 		at = append(at, m.Pos)
 	}
 	slices.Sort(at)
-	var out []Rewrite
+	var out []hostRewrite
 	for _, pos := range slices.Compact(at) {
-		r := Rewrite{At: len(s.full(&sessionLine{Order: l.Order[:pos]})), Messages: s.host(s.until(l, pos))}
+		r := hostRewrite{At: len(s.full(&sessionLine{Order: l.Order[:pos]})), Messages: s.host(s.until(l, pos))}
 		if n := len(out); n > 0 && out[n-1].At == r.At {
 			out[n-1] = r
 			continue

@@ -293,7 +293,7 @@ func TestPiLostParent(t *testing.T) {
 	}
 	lines := strings.SplitAfter(string(data), "\n")
 	lines[4] = "{broken\n"
-	s := load(t, strings.Join(lines, ""), &Options{OnBroken: Skip})
+	s := load(t, strings.Join(lines, ""), &Options{SkipBroken: true})
 	if full := s.View(Full); Text(full[0]) != "Paint the teapot." || len(full) != 8 {
 		t.Errorf("%d messages, first %q", len(full), Text(full[0]))
 	}

@@ -59,7 +59,7 @@ func keepLog(ctx context.Context, path, dir string) (err error) {
 	}
 	defer func() { err = errors.Join(err, k.Close(), os.RemoveAll(state)) }()
 	msgs := s.View(transcript.Full)
-	for i, end := range transcript.TurnEnds(msgs) {
+	for i, end := range transcript.TurnEnds(msgs, true) {
 		if (i+1)%flushEvery != 0 {
 			continue
 		}

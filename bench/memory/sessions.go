@@ -43,7 +43,7 @@ func load(path string) (*recorded, error) {
 		name = "sample"
 	}
 	r := &recorded{name: name, id: cmp.Or(s.ID, strings.TrimSuffix(name, ".jsonl")), model: s.Model, msgs: slices.Clone(s.View(transcript.Full))}
-	ends := transcript.EndedTurns(r.msgs, true)
+	ends := transcript.TurnEnds(r.msgs, true)
 	if len(ends) == 0 {
 		return nil, fmt.Errorf("%s: no turn has ended", path)
 	}

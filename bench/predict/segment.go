@@ -23,7 +23,7 @@ func Segments(r io.ReaderAt, size int64, opt *transcript.Options) ([]Segment, er
 		if err != nil {
 			return nil, fmt.Errorf("predict: %w", err)
 		}
-		if rec.Kind == transcript.KindCompaction || rec.Kind == transcript.KindMicrocompaction {
+		if rec.Rewrites() {
 			ends = append(ends, rec.Offset)
 		}
 	}

@@ -46,7 +46,7 @@ func agrees(t *testing.T, name string, got billing.Sum, path string) {
 	if d := *got.BilledCostUSD - *want.CostUSD; d > 1e-9 || d < -1e-9 {
 		t.Errorf("%s: stats has $%v, the transcript $%v", name, *got.BilledCostUSD, *want.CostUSD)
 	}
-	if turns := len(transcript.TurnEnds(s.View(transcript.Full))); got.Turns != turns {
+	if turns := len(transcript.TurnEnds(s.View(transcript.Full), true)); got.Turns != turns {
 		t.Errorf("%s: stats has %d turns, the transcript %d", name, got.Turns, turns)
 	}
 }

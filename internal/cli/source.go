@@ -66,7 +66,7 @@ func (a *App) OpenTranscript(t *TranscriptFlags) (io.ReadCloser, *transcript.Opt
 		o.Name = "standard input"
 	}
 	if t.skipBroken {
-		o.OnBroken = transcript.Skip
+		o.SkipBroken = true
 	}
 	f, err := a.OpenFile(t.Path)
 	if err != nil {

@@ -39,7 +39,7 @@ type printed struct{ name, text string }
 
 // hear reads a session's turns that have a call.
 func hear(t *testing.T, path string) (out []heard) {
-	s, err := transcript.LoadFile(path, &transcript.Options{OnBroken: transcript.Skip})
+	s, err := transcript.LoadFile(path, &transcript.Options{SkipBroken: true})
 	if err != nil {
 		t.Fatal(err)
 	}

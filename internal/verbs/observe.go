@@ -96,7 +96,7 @@ func runObserve(ctx context.Context, a *cli.App, o *observeFlags) error {
 // turn may continue, it keeps the turn's complete messages except the model's last answer, which
 // may grow.
 func observeTurns(ctx context.Context, a *cli.App, k *kernel.Kernel, turn api.Turn, msgs []memkernel.Message, ended bool, doc *observeJSON) error {
-	ends := transcript.EndedTurns(msgs, ended)
+	ends := transcript.TurnEnds(msgs, ended)
 	over := ended && len(msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(msgs))
 	if over {
 		ends = append(ends, len(msgs))

@@ -289,7 +289,7 @@ func (h *handler) observe(ctx context.Context, r *record) (*news, error) {
 // set, the last turn may be between two calls. It calls tell with an error for each part that the
 // kernel did not take.
 func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn api.Turn, calls bool, tell func(error)) error {
-	ends := transcript.TurnEnds(n.msgs)
+	ends := transcript.TurnEnds(n.msgs, true)
 	if len(n.msgs) > 0 && (len(ends) == 0 || ends[len(ends)-1] < len(n.msgs)) {
 		ends = append(ends, len(n.msgs)) // an open turn: its messages are kept
 	}

@@ -99,7 +99,7 @@ func wholeNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 	if size > maxWhole {
 		return nil, fmt.Errorf("%s: it has %d bytes; at most %d are read", path, size, maxWhole)
 	}
-	session, err := transcript.Load(io.NewSectionReader(f, 0, size), path, &transcript.Options{Dialect: h.row().dialect, OnBroken: transcript.Skip})
+	session, err := transcript.Load(io.NewSectionReader(f, 0, size), path, &transcript.Options{Dialect: h.row().dialect, SkipBroken: true})
 	if err != nil {
 		return nil, fmt.Errorf("%w; nothing of it was read, and the next event tries again", err)
 	}
@@ -129,7 +129,7 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 	if wide || from.Offset > size || from.Offset > 0 && hashBefore(f, from.Offset) != from.Before {
 		from = seam{}
 	}
-	opt := &transcript.Options{Dialect: h.row().dialect, OnBroken: transcript.Skip, Name: path}
+	opt := &transcript.Options{Dialect: h.row().dialect, SkipBroken: true, Name: path}
 	part := func() io.Reader { return io.NewSectionReader(f, from.Offset, size-from.Offset) }
 	session, err := transcript.Load(part(), path, opt)
 	if err == nil && from.Offset > 0 && reuses(f, from.Offset, session.Messages) {
@@ -190,7 +190,7 @@ func reuses(f io.ReaderAt, before int64, msgs []memkernel.Message) bool {
 
 // ended reports whether the last turn has ended.
 func (n *news) ended() bool {
-	ends := transcript.TurnEnds(n.msgs)
+	ends := transcript.TurnEnds(n.msgs, true)
 	return len(ends) > 0 && ends[len(ends)-1] == len(n.msgs)
 }
 

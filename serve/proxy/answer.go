@@ -94,7 +94,7 @@ func said(f transcript.Format, list any) *memkernel.Message {
 	if err != nil {
 		return nil
 	}
-	b, err := transcript.ReadBody(f, data)
+	b, err := new(transcript.BodyReader).Read(f, "", data)
 	if err != nil || len(b.Messages) != 1 || b.Messages[0].Role != memkernel.RoleAssistant || len(b.Messages[0].Parts) == 0 {
 		return nil
 	}

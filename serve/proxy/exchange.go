@@ -194,7 +194,7 @@ func (x *Proxy) place(r *http.Request, e *exchange) string {
 	if strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-") || r.URL.Query().Has("X-Amz-Signature") {
 		return passSigned
 	}
-	b, err := x.reader.ReadFor(e.format, e.model, e.data)
+	b, err := x.reader.Read(e.format, e.model, e.data)
 	if err != nil {
 		return unread(e) // the error may quote the body
 	}

@@ -215,7 +215,7 @@ func valid(t *testing.T, where string, a clientAPI, client string, sent fakemode
 	}
 	format := map[string]transcript.Format{anthropic.path: transcript.FormatAnthropic, openai.path: transcript.FormatOpenAI, responses.path: transcript.FormatResponses}[a.path]
 	broken := func(body []byte) map[string]bool {
-		b, err := transcript.ReadBody(format, body)
+		b, err := new(transcript.BodyReader).Read(format, "", body)
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}

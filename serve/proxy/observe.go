@@ -186,7 +186,7 @@ func (e *exchange) read(model string) *transcript.Body {
 		return e.body
 	}
 	var r *transcript.BodyReader
-	b, _ := r.ReadFor(e.format, model, e.data)
+	b, _ := r.Read(e.format, model, e.data)
 	return b
 }
 

@@ -15,7 +15,7 @@ func bodyOf(t *testing.T, f transcript.Format, members, first string) *transcrip
 	if f == transcript.FormatResponses {
 		list = "input"
 	}
-	b, err := transcript.ReadBody(f, fmt.Appendf(nil, `{"model":"m",%s%q:[{"role":"user","content":%q}]}`, members, list, first))
+	b, err := new(transcript.BodyReader).Read(f, "", fmt.Appendf(nil, `{"model":"m",%s%q:[{"role":"user","content":%q}]}`, members, list, first))
 	if err != nil {
 		t.Fatal(err)
 	}

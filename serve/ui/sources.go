@@ -134,7 +134,7 @@ func (s *shelf) brief(f *found) brief {
 // talk reads the conversation of a session, and the name of its host.
 func (s *shelf) talk(ctx context.Context, f *found) (*talk, string, error) {
 	if f.source == fromTranscript {
-		session, err := transcript.LoadFile(f.path, &transcript.Options{Name: f.path, OnBroken: transcript.Skip})
+		session, err := transcript.LoadFile(f.path, &transcript.Options{Name: f.path, SkipBroken: true})
 		if err != nil {
 			return nil, "", err
 		}

@@ -119,7 +119,7 @@ func (t *track) load() error {
 	if err != nil {
 		return fmt.Errorf("read session: %w", err)
 	}
-	session, err := transcript.LoadFile(t.path, &transcript.Options{Name: t.path, OnBroken: transcript.Skip})
+	session, err := transcript.LoadFile(t.path, &transcript.Options{Name: t.path, SkipBroken: true})
 	if err != nil {
 		return fmt.Errorf("read session: %w", err)
 	}

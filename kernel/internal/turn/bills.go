@@ -36,7 +36,7 @@ type bill struct {
 // include the delivery's own bill. newest is the bill of the last call, for which a plan may have
 // been made.
 func billsOf(t *api.Turn) (out []bill, newest bill) {
-	ends, start, from := transcript.TurnEnds(t.Messages), 0, 0
+	ends, start, from := transcript.TurnEnds(t.Messages, true), 0, 0
 	last := -1
 	for i := range t.Messages {
 		if m := &t.Messages[i]; m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost {
