@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/tokencount"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/replay/recall"
@@ -32,7 +32,7 @@ type carried struct {
 	msgs    []memkernel.Message
 	calls   []transcript.Call
 	model   string
-	counter tokencount.Counter
+	counter budget.Model
 	cuts    int
 }
 
@@ -58,7 +58,7 @@ func carriedSession(t *testing.T, view []memkernel.Message) *carried {
 		}
 	}
 	var err error
-	if c.counter, err = tokencount.ForModel(nil, c.model); err != nil {
+	if c.counter, err = budget.NewModel("", c.model, nil); err != nil {
 		t.Fatal(err)
 	}
 	if c.k, err = kernel.Open(context.Background(), t.TempDir(), &kernel.Options{}); err != nil {

@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -39,14 +38,14 @@ func (c Count) Add(d Count) Count {
 	return Count{Tokens: c.Tokens + d.Tokens, Bound: c.Bound + d.Bound, Kind: kind}
 }
 
-// Names of tokenizers, as [For] takes and [Family] returns them.
+// Names of tokenizers, as [For] takes and familyOf returns them.
 const (
 	O200k     = "o200k"      // OpenAI since GPT-4o
 	cl100k    = "cl100k"     // GPT-4, GPT-3.5, text-embedding-3
-	ClaudeOld = "claude-old" // Claude up to Opus 4.6, Sonnet 4.6, Haiku 4.5
-	ClaudeNew = "claude-new" // Claude Opus 4.7, Sonnet 5, Fable, Haiku 5.5 and later
+	claudeOld = "claude-old" // Claude up to Opus 4.6, Sonnet 4.6, Haiku 4.5
+	claudeNew = "claude-new" // Claude Opus 4.7, Sonnet 5, Fable, Haiku 5.5 and later
 	gemini    = "gemini"
-	Bytes     = "bytes" // nothing is known but the size
+	bySize    = "bytes" // nothing is known but the size
 )
 
 // Counter counts the tokens of a text. Counters are safe for concurrent use.
@@ -57,21 +56,15 @@ type Counter interface {
 	Name() string
 }
 
-// ForModel returns the counter of a model. tokenizer is the tokenizer's name from the price book.
-// If it is "", ForModel uses the tokenizer that the model's id suggests ([Family]).
-func ForModel(tokenizer, model string) (Counter, error) {
-	return For(cmp.Or(tokenizer, Family(model)))
-}
-
 // For returns the counter of a tokenizer by name. Making a counter is cheap. An unknown name is
-// an error. For an unknown model, pass the result of [Family].
+// an error.
 func For(tokenizer string) (Counter, error) {
 	switch tokenizer {
 	case O200k:
 		return &bpe{tokenizer, openVocabulary(o200kTable), nextO200k}, nil
 	case cl100k:
 		return &bpe{tokenizer, openVocabulary(cl100kTable), nextCl100k}, nil
-	case ClaudeOld, ClaudeNew, gemini, Bytes:
+	case claudeOld, claudeNew, gemini, bySize:
 		return newEstimator(tokenizer), nil
 	}
 	return nil, fmt.Errorf("find tokenizer %q: unknown name; use one of o200k, cl100k, claude-old, claude-new, gemini, bytes", tokenizer)

@@ -32,7 +32,7 @@ func TestCacheCountsOnce(t *testing.T) {
 	if c.asked != 2+3 { // the empty text is never kept
 		t.Errorf("counted %d times", c.asked)
 	}
-	other, _ := For(ClaudeOld)
+	other, _ := For(claudeOld)
 	if got, want := k.Count(other, texts[0]), other.Count(texts[0]); got != want {
 		t.Errorf("another counter's count: got %+v, want %+v", got, want)
 	}
@@ -43,7 +43,7 @@ func TestCacheCountsOnce(t *testing.T) {
 }
 
 func TestCacheIsBounded(t *testing.T) {
-	base, _ := For(Bytes)
+	base, _ := For(bySize)
 	c := &countingCounter{Counter: base}
 	k := NewCache(100)
 	hot := strings.Repeat("h", 60)

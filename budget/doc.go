@@ -1,9 +1,10 @@
 // Package budget counts tokens.
 //
-//   - [For] makes the [Counter] of a tokenizer and [Family] finds a model's. OpenAI's vocabularies
-//     are counted exactly, from tables in the binary. Claude's and Gemini's are not public: their
-//     estimators tell prose from code and base64.
-//   - [Overheads] are the tokens that a provider adds to the text: framing, tool prompts, images.
+//   - [For] makes the [Counter] of a tokenizer. OpenAI's vocabularies are counted exactly, from tables
+//     in the binary. Claude's and Gemini's are not public: their estimators tell prose from code and
+//     base64.
+//   - [Model] counts the parts of messages for a model, with the tokens that its provider adds to the
+//     text: framing, tool prompts, images.
 //   - [Cache] keeps counts by content. [Calibration] learns from the sizes that a provider billed
 //     how far the estimates are off, and how surely.
 //   - [Reserve] is the part of a window that stays free for the answer.

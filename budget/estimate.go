@@ -10,11 +10,11 @@ type estimator struct {
 	expected, bound weights
 }
 
-// claudeOld fits the Claude tokenizer up to 4.6, which is not public. The weights are linear in
+// claudeFit fits the Claude tokenizer up to 4.6, which is not public. The weights are linear in
 // the counts of features, and were fitted to a substitute vocabulary over 17 classes of text. The
 // weights of spaces, blanks, letters, repeats and hex are corrected for indented code, German,
 // rulers and digests. The weight of spaces is also corrected by the bills of recorded sessions.
-var claudeOld = weights{
+var claudeFit = weights{
 	wordPieces: 1190, letters: 220, numerals: 660, newlines: 2190, spaces: 950, blanks: 250, cjk: 1110,
 	others: 350, punct: 470, repeats: 250, entropy: 800, hexadecimal: 660,
 }
@@ -32,15 +32,15 @@ const latinNew = 130
 
 func newEstimator(name string) Counter {
 	switch name {
-	case ClaudeOld:
+	case claudeOld:
 		// The fit's worst sample is 19 % too low.
-		return &estimator{name: name, expected: claudeOld, bound: claudeOld.times(120, 120, 120)}
-	case ClaudeNew:
+		return &estimator{name: name, expected: claudeFit, bound: claudeFit.times(120, 120, 120)}
+	case claudeNew:
 		// Ratios to the older tokenizer: English, German and French 1.36 to 1.47, code 1.13 to
 		// 1.29, UUIDs and timestamps 1.06, Chinese, Cyrillic, Arabic and Hindi 1.00
 		// (count_tokens, 2026-04, two surveys). The growth that 453 recorded calls of Sonnet 5
 		// were billed agrees: its median error is least at 130 to 135 percent of Latin text.
-		return &estimator{name: name, expected: claudeOld.times(latinNew, 110, 103), bound: claudeOld.times(160, 130, 120)}
+		return &estimator{name: name, expected: claudeFit.times(latinNew, 110, 103), bound: claudeFit.times(160, 130, 120)}
 	case gemini:
 		return &estimator{name: name, expected: geminiFit, bound: geminiFit.times(130, 130, 130)}
 	}
@@ -88,7 +88,7 @@ func (e *estimator) Count(text string) Count {
 type byteCounter struct{}
 
 // Name returns the tokenizer's name.
-func (byteCounter) Name() string { return Bytes }
+func (byteCounter) Name() string { return bySize }
 
 // Count estimates the tokens of text by its size alone.
 func (byteCounter) Count(text string) Count {

@@ -31,8 +31,8 @@ var classes = []struct {
 // not miss, but for 2 % against the careful end, which is rounded.
 func TestEstimatesByClass(t *testing.T) {
 	exact, _ := For(O200k)
-	old, _ := For(ClaudeOld)
-	later, _ := For(ClaudeNew)
+	old, _ := For(claudeOld)
+	later, _ := For(claudeNew)
 	for _, c := range classes {
 		t.Run(c.name, func(t *testing.T) {
 			text := sample(t, c.name)
@@ -56,7 +56,7 @@ func TestEstimatesByClass(t *testing.T) {
 
 func TestGermanIsNotCheap(t *testing.T) {
 	exact, _ := For(O200k)
-	old, _ := For(ClaudeOld)
+	old, _ := For(claudeOld)
 	text := sample(t, "german")
 	if got, floor := old.Count(text).Tokens, exact.Count(text).Tokens; got < floor {
 		t.Errorf("expected %d tokens, fewer than o200k's %d", got, floor)
@@ -64,7 +64,7 @@ func TestGermanIsNotCheap(t *testing.T) {
 }
 
 func TestEstimatesAreSane(t *testing.T) {
-	for _, name := range []string{ClaudeOld, ClaudeNew, gemini, Bytes} {
+	for _, name := range []string{claudeOld, claudeNew, gemini, bySize} {
 		c, err := For(name)
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func TestEstimatesAreSane(t *testing.T) {
 
 func TestEstimateProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		c, _ := For(rapid.SampledFrom([]string{ClaudeOld, ClaudeNew, gemini, Bytes}).Draw(rt, "tokenizer"))
+		c, _ := For(rapid.SampledFrom([]string{claudeOld, claudeNew, gemini, bySize}).Draw(rt, "tokenizer"))
 		text := mixedText().Draw(rt, "text")
 		n := c.Count(text)
 		if n.Bound < n.Tokens || n.Tokens <= 0 || n.Kind != Estimated {
@@ -104,7 +104,7 @@ func TestEstimateProperties(t *testing.T) {
 
 func TestEstimateDoesNotAllocate(t *testing.T) {
 	text := sample(t, "go") + sample(t, "japanese") + sample(t, "base64")
-	for _, name := range []string{ClaudeOld, ClaudeNew, gemini, Bytes} {
+	for _, name := range []string{claudeOld, claudeNew, gemini, bySize} {
 		c, _ := For(name)
 		if n := testing.AllocsPerRun(5, func() { c.Count(text) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
@@ -145,7 +145,7 @@ func BenchmarkEstimate(b *testing.B) {
 	for _, class := range []string{"prose", "go", "json compact", "chinese", "base64"} {
 		text := sample(b, class)
 		b.Run(class, func(b *testing.B) {
-			c, _ := For(ClaudeNew)
+			c, _ := For(claudeNew)
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {

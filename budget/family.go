@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Family guesses the tokenizer of a model from its id, as [For] takes it. It understands the
+// familyOf guesses the tokenizer of a model from its id, as [For] takes it. It understands the
 // spellings of the providers and of gateways ("anthropic/…", "us.anthropic.…-v1:0", "…@20260401",
 // "ft:…", "…[1m]"). A model of a known vendor but an unknown version counts as a new model of
 // that vendor. For any other model it returns [Bytes].
-func Family(modelID string) string {
+func familyOf(modelID string) string {
 	id := strings.ToLower(strings.TrimSpace(modelID))
 	id = id[strings.LastIndexByte(id, '/')+1:]
 	id = strings.TrimPrefix(id, "ft:")
@@ -40,13 +40,13 @@ func claudeFamily(words []string) string {
 	major, minor, known := version(words)
 	switch {
 	case has("fable"), has("mythos"):
-		return ClaudeNew
+		return claudeNew
 	case has("instant"), !known && (has("v1") || has("v2")):
-		return ClaudeOld
+		return claudeOld
 	case !known, major >= 5, major == 4 && minor >= 7:
-		return ClaudeNew
+		return claudeNew
 	}
-	return ClaudeOld
+	return claudeOld
 }
 
 // version finds the first number among words and a second number right after it. Dates and other
@@ -65,14 +65,14 @@ func version(words []string) (major, minor int, ok bool) {
 	return 0, 0, false
 }
 
-// openAIFamily returns the tokenizer of an OpenAI model, and Bytes for any other model.
+// openAIFamily returns the tokenizer of an OpenAI model, and bySize for any other model.
 func openAIFamily(id string, words []string) string {
 	has := func(prefixes ...string) bool {
 		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.Contains(id, p) })
 	}
 	switch {
 	case has("gpt-2", "gpt2", "text-davinci", "code-davinci", "davinci-codex", "cushman"):
-		return Bytes // older than the vocabularies that are known
+		return bySize // older than the vocabularies that are known
 	case has("gpt-4o", "gpt-4.1", "gpt-4-1", "gpt-4.5", "gpt-4-5", "chatgpt-", "gpt-oss", "codex"):
 		return O200k
 	case has("gpt-4", "gpt-3.5", "gpt-35", "text-embedding-", "davinci-002", "babbage-002"):
@@ -80,7 +80,7 @@ func openAIFamily(id string, words []string) string {
 	case slices.Contains(words, "gpt"), slices.ContainsFunc(words, isReasoner):
 		return O200k
 	}
-	return Bytes
+	return bySize
 }
 
 // isReasoner reports whether w is o1, o3, o4 or a later model of this series.

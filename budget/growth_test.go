@@ -80,7 +80,7 @@ func readGrowth(tb testing.TB, path string) []growth {
 					cur.total = n
 					out = append(out, cur)
 				}
-				cur, last, total, broken = growth{tokenizer: Family(rec.Message.Model)}, rec.Message.ID, n, false
+				cur, last, total, broken = growth{tokenizer: familyOf(rec.Message.Model)}, rec.Message.ID, n, false
 			}
 			cur.add(rec.Message.Content)
 		case rec.Type == "user":
@@ -112,12 +112,12 @@ func (g *growth) add(content json.RawMessage) {
 			g.bytes += len(b.Text)
 		case "thinking":
 			g.text += b.Thinking + "\n"
-			n := HiddenThinking(g.tokenizer, b.Thinking, b.Signature)
+			n := hiddenThinking(g.tokenizer, b.Thinking, b.Signature)
 			g.hidden.Tokens, g.hidden.Bound = g.hidden.Tokens+n, g.hidden.Bound+n+n/2
 			g.bytes += len(b.Thinking)
 		case "tool_use":
 			g.uses++
-			g.text += b.Name + "\n" + ToolInput(g.tokenizer, string(b.Input)) + "\n"
+			g.text += b.Name + "\n" + toolInput(g.tokenizer, string(b.Input)) + "\n"
 			g.bytes += len(b.Name) + len(b.Input)
 		case "tool_result":
 			g.results++
@@ -132,7 +132,7 @@ func (g *growth) framed() Count {
 	if err != nil {
 		panic(err)
 	}
-	n, o := c.Count(g.text), OverheadsFor(g.tokenizer)
+	n, o := c.Count(g.text), overheadsFor(g.tokenizer)
 	frame := 2*o.PerMessage + g.uses*o.PerToolUse + g.results*o.PerToolResult
 	return Count{Tokens: n.Tokens + g.hidden.Tokens + frame, Bound: n.Bound + g.hidden.Bound + frame}
 }
@@ -180,7 +180,7 @@ func TestCallFraming(t *testing.T) {
 	if len(files) < 3 {
 		t.Skip("no recorded sessions in ../../shared/data/transcripts/claude-code")
 	}
-	o := OverheadsFor(ClaudeOld)
+	o := overheadsFor(claudeOld)
 	const from, to, step = 60, 120, 5
 	errors := make([][]float64, len(files)) // by file, of each candidate
 	for f, path := range files {

@@ -12,9 +12,9 @@ type imageRule func(width, height int) int
 // family.
 func imageRuleFor(family, model string) imageRule {
 	switch {
-	case family == ClaudeOld:
+	case family == claudeOld:
 		return func(w, h int) int { return claudeImage(w, h, 1568, 1568) }
-	case family == ClaudeNew:
+	case family == claudeNew:
 		return func(w, h int) int { return claudeImage(w, h, 2576, 4784) }
 	case strings.Contains(model, "gpt-4o-mini"):
 		return func(w, h int) int { return 2833 + 5667*openAITiles(w, h) }
@@ -29,7 +29,7 @@ func imageRuleFor(family, model string) imageRule {
 
 // Image estimates the tokens of an image by its size in pixels. A width or height of 0 means
 // unknown.
-func (o Overheads) Image(width, height int) int {
+func (o overheads) Image(width, height int) int {
 	if width <= 0 || height <= 0 || o.image == nil {
 		return unknownImage
 	}

@@ -2,9 +2,9 @@ package budget
 
 import "strings"
 
-// Overheads are the tokens that a provider adds to the text of a request. All figures are
+// overheads are the tokens that a provider adds to the text of a request. All figures are
 // estimates, since providers publish few of them.
-type Overheads struct {
+type overheads struct {
 	// Base is added once per request.
 	Base int
 	// PerMessage is the framing of one message.
@@ -21,8 +21,8 @@ type Overheads struct {
 	image imageRule
 }
 
-// Tools returns the overhead of n tool definitions in addition to their JSON.
-func (o Overheads) Tools(n int) int {
+// framing returns the overhead of n tool definitions in addition to their JSON.
+func (o overheads) framing(n int) int {
 	if n <= 0 {
 		return 0
 	}
@@ -39,30 +39,30 @@ var claudeToolPrompts = []struct {
 	{"opus-4-5", 496}, {"sonnet-4-5", 496}, {"haiku-4-5", 496},
 }
 
-// OverheadsFor returns the overheads of a model id, or of a tokenizer's name. An unknown model has
+// overheadsFor returns the overheads of a model id, or of a tokenizer's name. An unknown model has
 // the largest figures of its family.
-func OverheadsFor(model string) Overheads {
+func overheadsFor(model string) overheads {
 	family := model
 	if _, err := For(model); err != nil {
-		family = Family(model)
+		family = familyOf(model)
 	}
-	var o Overheads
+	var o overheads
 	switch family {
-	case ClaudeOld, ClaudeNew:
+	case claudeOld, claudeNew:
 		// Base and messages: fits to count_tokens by ai-tokenizer and ctoc. The sum of the
 		// figures for calls and results is within 10 tokens of the value that best fits the
 		// billed growth of ten recorded sessions, whichever session is left out
 		// (TestCallFraming).
-		o = Overheads{Base: 7, PerMessage: 2, PerToolUse: 50, PerToolResult: 30, PerTool: 20}
+		o = overheads{Base: 7, PerMessage: 2, PerToolUse: 50, PerToolResult: 30, PerTool: 20}
 		o.ToolPrompt = claudeToolPrompt(model)
 	case O200k, cl100k:
 		// OpenAI's cookbook: 3 to 4 per message, 3 to prime the answer; tools 16
 		// to 24 once and about 6 each.
-		o = Overheads{Base: 6, PerMessage: 4, PerToolUse: 12, PerToolResult: 8, PerTool: 8, ToolPrompt: 24}
+		o = overheads{Base: 6, PerMessage: 4, PerToolUse: 12, PerToolResult: 8, PerTool: 8, ToolPrompt: 24}
 	default:
 		// These figures are not published. Each is the larger of the two above if those are
 		// close.
-		o = Overheads{Base: 8, PerMessage: 4, PerToolUse: 20, PerToolResult: 20, PerTool: 16, ToolPrompt: 100}
+		o = overheads{Base: 8, PerMessage: 4, PerToolUse: 20, PerToolResult: 20, PerTool: 16, ToolPrompt: 100}
 	}
 	o.image = imageRuleFor(family, strings.ToLower(model))
 	return o

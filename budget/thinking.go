@@ -17,16 +17,16 @@ const (
 	summarised = 1.15
 )
 
-// HiddenThinking returns how many tokens a thinking block costs in addition to its shown text,
+// hiddenThinking returns how many tokens a thinking block costs in addition to its shown text,
 // when it is sent back to a model with the given tokenizer. The full size of a Claude block whose
 // text is only a summary, or was left out, follows from its signature. For the signatures of
-// other providers HiddenThinking returns 0.
-func HiddenThinking(tokenizer, text, signature string) int {
+// other providers hiddenThinking returns 0.
+func hiddenThinking(tokenizer, text, signature string) int {
 	percent := 100
 	switch tokenizer {
-	case ClaudeNew:
+	case claudeNew:
 		percent = latinNew
-	case ClaudeOld:
+	case claudeOld:
 	default:
 		return 0
 	}
@@ -37,16 +37,16 @@ func HiddenThinking(tokenizer, text, signature string) int {
 	return int((whole-float64(len(text)))/thinkingBytes) * percent / 100
 }
 
-// KeepsThinking reports whether the provider counts the thinking of earlier user
+// KeepsThinking reports whether the model's provider counts the thinking of earlier user
 // turns as part of the prompt. Anthropic does from Opus 4.5, Sonnet 4.6 and
 // Haiku 5 on (extended thinking guide, 2026-08); older models and OpenAI's drop
 // it when the user speaks again.
-func KeepsThinking(modelID string) bool {
-	id := strings.ReplaceAll(strings.ToLower(modelID), ".", "-")
-	switch Family(modelID) {
-	case ClaudeNew:
+func (m *Model) KeepsThinking() bool {
+	id := strings.ReplaceAll(strings.ToLower(m.id), ".", "-")
+	switch familyOf(m.id) {
+	case claudeNew:
 		return true
-	case ClaudeOld:
+	case claudeOld:
 		return strings.Contains(id, "opus-4-5") || strings.Contains(id, "opus-4-6") || strings.Contains(id, "sonnet-4-6")
 	}
 	return false

@@ -15,18 +15,18 @@ func TestHiddenThinking(t *testing.T) {
 		signed      int // bytes behind the signature's header
 		least, most int
 	}{
-		{"no signature", text, ClaudeOld, -signatureHeader, 0, 0},
-		{"all is shown", text, ClaudeOld, len(text), 0, 0},
-		{"all but rounding is shown", text, ClaudeOld, len(text) + len(text)/10, 0, 0},
-		{"a summary is shown", text, ClaudeOld, 4 * len(text), 600, 700},
-		{"nothing is shown", "", ClaudeOld, 4000, 990, 1000},
-		{"the newer tokenizer makes more of a summary", text, ClaudeNew, 4 * len(text), 800, 900},
-		{"the newer tokenizer makes more of nothing shown", "", ClaudeNew, 4000, 1290, 1300},
+		{"no signature", text, claudeOld, -signatureHeader, 0, 0},
+		{"all is shown", text, claudeOld, len(text), 0, 0},
+		{"all but rounding is shown", text, claudeOld, len(text) + len(text)/10, 0, 0},
+		{"a summary is shown", text, claudeOld, 4 * len(text), 600, 700},
+		{"nothing is shown", "", claudeOld, 4000, 990, 1000},
+		{"the newer tokenizer makes more of a summary", text, claudeNew, 4 * len(text), 800, 900},
+		{"the newer tokenizer makes more of nothing shown", "", claudeNew, 4000, 1290, 1300},
 		{"another provider's signature", "", O200k, 4000, 0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := HiddenThinking(tt.tokenizer, tt.text, strings.Repeat("x", (tt.signed+signatureHeader)*4/3))
+			got := hiddenThinking(tt.tokenizer, tt.text, strings.Repeat("x", (tt.signed+signatureHeader)*4/3))
 			if got < tt.least || got > tt.most {
 				t.Errorf("%d, want %d to %d tokens", got, tt.least, tt.most)
 			}
@@ -39,7 +39,7 @@ func TestKeepsThinking(t *testing.T) {
 		"claude-opus-4-5-20251101": true, "claude-opus-4.6": true, "claude-sonnet-4-6": true, "claude-opus-5": true, "claude-fable-5-2": true,
 		"claude-sonnet-4-5-20250929": false, "claude-haiku-4-5": false, "claude-opus-4-1": false, "gpt-5.5": false, "": false,
 	} {
-		if got := KeepsThinking(model); got != want {
+		if got := (&Model{id: model}).KeepsThinking(); got != want {
 			t.Errorf("%s keeps thinking: %v, want %v", model, got, want)
 		}
 	}
@@ -47,17 +47,17 @@ func TestKeepsThinking(t *testing.T) {
 
 func TestToolInput(t *testing.T) {
 	tests := []struct{ family, in, want string }{
-		{ClaudeOld, `{"path":"a.go","text":"x\n\ty","n":3,"all":false,"none":null}`, "path\na.go\ntext\nx\n\ty\nn\n3\nall\nfalse\nnone\nnull\n"},
-		{ClaudeNew, `{"edits":[{"old":"é"}]}`, "edits\nold\né\n"},
+		{claudeOld, `{"path":"a.go","text":"x\n\ty","n":3,"all":false,"none":null}`, "path\na.go\ntext\nx\n\ty\nn\n3\nall\nfalse\nnone\nnull\n"},
+		{claudeNew, `{"edits":[{"old":"é"}]}`, "edits\nold\né\n"},
 		{O200k, `{"path":"a\n"}`, `{"path":"a\n"}`},
-		{ClaudeOld, `{"path":"a`, `{"path":"a`},
-		{ClaudeOld, `{"a":1} and more`, `{"a":1} and more`},
-		{ClaudeOld, "*** Begin Patch", "*** Begin Patch"},
-		{ClaudeOld, "", ""},
+		{claudeOld, `{"path":"a`, `{"path":"a`},
+		{claudeOld, `{"a":1} and more`, `{"a":1} and more`},
+		{claudeOld, "*** Begin Patch", "*** Begin Patch"},
+		{claudeOld, "", ""},
 	}
 	for _, tt := range tests {
-		if got := ToolInput(tt.family, tt.in); got != tt.want {
-			t.Errorf("ToolInput(%s, %q) = %q, want %q", tt.family, tt.in, got, tt.want)
+		if got := toolInput(tt.family, tt.in); got != tt.want {
+			t.Errorf("toolInput(%s, %q) = %q, want %q", tt.family, tt.in, got, tt.want)
 		}
 	}
 }
@@ -67,7 +67,7 @@ func TestToolInput(t *testing.T) {
 func TestToolInputTakesAnything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		in := rapid.OneOf(rapid.String(), rapid.Map(rapid.String(), func(s string) string { return "{" + s })).Draw(rt, "input")
-		if got := ToolInput(ClaudeOld, in); len(got) > 4*len(in)+2 {
+		if got := toolInput(claudeOld, in); len(got) > 4*len(in)+2 {
 			rt.Fatalf("%d bytes of %q became %d", len(in), in, len(got))
 		}
 	})

@@ -10,7 +10,6 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
-	"github.com/memkernel/memkernel/internal/tokencount"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -212,7 +211,7 @@ func TestRefusalKeepsTheCalibration(t *testing.T) {
 // counted is what a plan counts for messages before any calibration.
 func counted(t *testing.T, msgs []memkernel.Message) (n int) {
 	t.Helper()
-	counter, err := tokencount.ForModel(nil, "claude-opus-4-5")
+	counter, err := budget.NewModel("", "claude-opus-4-5", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

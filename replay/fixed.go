@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/tokencount"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -31,13 +31,19 @@ func (o *Options) infer(msgs []memkernel.Message) {
 		o.TTL = ttl
 	}
 	if o.FixedAuto {
-		if counter, err := tokencount.ForModel(o.Prices, recorded); err == nil {
+		if counter, err := o.counter(recorded); err == nil {
 			o.FixedTokens = counter.Fixed(msgs, nil, nil)
 		}
 	}
 	if o.RoomTokens > 0 {
 		o.ContextWindow = o.FixedTokens + o.RoomTokens
 	}
+}
+
+// counter returns the counts of a model as the price book describes it.
+func (o *Options) counter(model string) (budget.Model, error) {
+	m, _ := o.Prices.Lookup(model, time.Time{})
+	return budget.NewModel(m.Tokenizer, model, nil)
 }
 
 // Recorded is the provider's bill to the host for the session, as far as the transcript holds it.

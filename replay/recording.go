@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/tokencount"
 	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -14,7 +14,7 @@ import (
 // Recording is a prepared session, the common input of all policies.
 type Recording struct {
 	Opt      Options
-	Counter  tokencount.Counter
+	Counter  budget.Model
 	Messages []memkernel.Message
 	Calls    []transcript.Call
 	// numbers count the calls, including those in left, which can't be planned.
@@ -69,7 +69,7 @@ func RecordMessages(view []memkernel.Message, compactions []int, opt Options) (*
 	opt.infer(msgs)
 	r := &Recording{Opt: opt, Calls: transcript.Calls(msgs), sizes: map[recall.Place]int{}}
 	var err error
-	if r.Counter, err = tokencount.ForModel(opt.Prices, opt.Model); err != nil {
+	if r.Counter, err = opt.counter(opt.Model); err != nil {
 		return nil, err
 	}
 	for i := range msgs {

@@ -11,21 +11,33 @@ type measure struct{ tokens, bytes, thinking int }
 
 func (m *measure) add(tokens, bytes int) { m.tokens, m.bytes = m.tokens+tokens, m.bytes+bytes }
 
-// scale holds the count's corrections for one model.
-type scale struct {
-	counter budget.Counter
-	over    budget.Overheads
-	family  string
+// measureOf counts a message with its framing.
+func measureOf(model *budget.Model, m *memkernel.Message) measure {
+	out := measure{tokens: model.Message(m), bytes: bytesOf(m.Parts)}
+	for i := range m.Parts {
+		if k := m.Parts[i].Kind; k == memkernel.PartThinking || k == memkernel.PartRedactedThinking {
+			out.thinking += model.Part(&m.Parts[i])
+		}
+	}
+	return out
 }
 
-// measure counts a message with its framing.
-func (s *scale) measure(m *memkernel.Message) measure {
-	var out measure
-	for i := range m.Parts {
-		s.part(&out, &m.Parts[i])
+// bytesOf returns the size of the texts of parts.
+func bytesOf(parts []memkernel.Part) (n int) {
+	for i := range parts {
+		switch p := &parts[i]; {
+		case p.Call != nil:
+			n += len(p.Call.Name) + len(p.Call.Input)
+		case p.Result != nil:
+			n += bytesOf(p.Result.Content)
+		case p.Media != nil:
+		case p.Kind == memkernel.PartOther:
+			n += len(p.Raw)
+		default:
+			n += len(p.Text)
+		}
 	}
-	out.tokens += s.over.PerMessage
-	return out
+	return n
 }
 
 // recordedOutput returns the number of tokens that the provider billed for writing a message,
@@ -36,36 +48,6 @@ func recordedOutput(m *memkernel.Message, counted int) int {
 		return 0
 	}
 	return m.Usage.OutputTokens
-}
-
-func (s *scale) part(out *measure, q *memkernel.Part) {
-	switch {
-	case q.Call != nil:
-		text := q.Call.Name + "\n" + budget.ToolInput(s.family, q.Call.Input)
-		out.add(s.over.PerToolUse+s.text(text), len(q.Call.Name)+len(q.Call.Input))
-	case q.Result != nil:
-		out.add(s.over.PerToolResult, 0)
-		for i := range q.Result.Content {
-			s.part(out, &q.Result.Content[i])
-		}
-	case q.Media != nil:
-		out.add(s.over.Image(q.Media.Width, q.Media.Height), 0)
-	case q.Kind == memkernel.PartThinking || q.Kind == memkernel.PartRedactedThinking:
-		n := s.text(q.Text) + budget.HiddenThinking(s.family, q.Text, q.Signature)
-		out.add(n, len(q.Text))
-		out.thinking += n
-	case q.Kind == memkernel.PartOther:
-		out.add(s.text(q.Raw), len(q.Raw))
-	default:
-		out.add(s.text(q.Text), len(q.Text))
-	}
-}
-
-func (s *scale) text(text string) int {
-	if text == "" {
-		return 0
-	}
-	return s.counter.Count(text).Tokens
 }
 
 // positions returns how many positions of the provider's look-back a message takes. A run of

@@ -25,6 +25,9 @@ func (perByte) Count(s string) budget.Count {
 }
 func (perByte) Name() string { return "test" }
 
+// testCount counts for testModel.
+var testCount, _ = budget.NewModel("", testModel, nil)
+
 const (
 	testModel = "claude-opus-4-5"
 	testFixed = 10_000
@@ -66,7 +69,7 @@ func session(steps []step) Segment {
 }
 
 // size is what perByte and the framing count for a text of n bytes.
-func size(n int) int { return budget.OverheadsFor(testModel).PerMessage + n }
+func size(n int) int { return testCount.PerMessage + n }
 
 func text(role memkernel.Role, key string, at time.Time, n int) memkernel.Message {
 	b := make([]byte, n)

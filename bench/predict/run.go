@@ -35,7 +35,8 @@ type predictor struct {
 	report *Report
 	ttl    time.Duration
 
-	scale  scale
+	model  budget.Model
+	id     string             // of the model that is counted for
 	counts map[uint64]measure // by content
 	fit    fit
 	habits habits
@@ -66,7 +67,7 @@ func (p *predictor) first(segments []Segment) {
 				w5, w1 = w5+u.CacheWrite5mTokens, w1+u.CacheWrite1hTokens
 			}
 			if model.ID == "" {
-				model = p.model(m.Model, c.Start)
+				model = p.priced(m.Model, c.Start)
 			}
 		}
 	}
@@ -82,8 +83,8 @@ func (p *predictor) first(segments []Segment) {
 	p.unanchored = p.opt.Fixed <= 0
 }
 
-// model returns how a model caches, by the book or by its family.
-func (p *predictor) model(id string, at time.Time) cachelayout.Model {
+// priced returns how a model caches, by the book or by its family.
+func (p *predictor) priced(id string, at time.Time) cachelayout.Model {
 	if m, ok := p.opt.Book.Lookup(id, at); ok {
 		return m
 	}
@@ -95,9 +96,9 @@ func (p *predictor) segment(s *Segment, compacted bool) {
 	st := stretch{messages: s.Messages}
 	for n, c := range s.Calls {
 		answer := &s.Messages[c.Index]
-		model := p.model(answer.Model, c.Start)
+		model := p.priced(answer.Model, c.Start)
 		p.use(model)
-		st.keeps = budget.KeepsThinking(model.ID)
+		st.keeps = p.model.KeepsThinking()
 		for len(st.sizes) < c.Index {
 			st.take(p.measure(&s.Messages[len(st.sizes)]))
 		}
@@ -105,25 +106,19 @@ func (p *predictor) segment(s *Segment, compacted bool) {
 	}
 }
 
-// use changes the counter when the model's tokenizer does.
+// use changes the counter when the model does.
 func (p *predictor) use(m cachelayout.Model) {
-	name := m.Tokenizer
-	if name == "" {
-		name = budget.Family(m.ID)
-	}
-	if p.scale.counter != nil && p.scale.family == name {
+	if p.counts != nil && p.id == m.ID {
 		return
 	}
-	counter, err := budget.For(name)
-	if err != nil {
-		name = budget.Bytes
-		counter, _ = budget.For(name)
+	p.id, p.counts = m.ID, map[uint64]measure{}
+	var err error
+	if p.model, err = budget.NewModel(m.Tokenizer, m.ID, nil); err != nil {
+		p.model, _ = budget.NewModel("", m.ID, nil)
 	}
 	if p.opt.Counter != nil {
-		counter = p.opt.Counter
+		p.model.Counter = p.opt.Counter
 	}
-	p.scale = scale{counter: counter, over: budget.OverheadsFor(m.ID), family: name}
-	p.counts = map[uint64]measure{}
 }
 
 // measure counts a message once.
@@ -131,7 +126,7 @@ func (p *predictor) measure(m *memkernel.Message) sized {
 	hash := contentHash(m)
 	size, ok := p.counts[hash]
 	if !ok {
-		size = p.scale.measure(m)
+		size = measureOf(&p.model, m)
 		p.counts[hash] = size
 	}
 	out := sized{measure: size, hash: strconv.FormatUint(hash, 36)}

@@ -91,7 +91,7 @@ func TestMCPCostsLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	counter, err := budget.ForModel("o200k", "")
+	counter, err := budget.For("o200k")
 	if err != nil {
 		t.Fatal(err)
 	}

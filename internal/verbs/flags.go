@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,11 +12,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/config"
-	"github.com/memkernel/memkernel/internal/tokencount"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -140,7 +141,8 @@ func (v *fixedValue) Implied(s *transcript.Session, msgs []memkernel.Message, sy
 	if !v.Auto || request || len(system) > 0 && len(tools) > 0 {
 		return 0, nil
 	}
-	counter, err := tokencount.ForModel(book, s.Model)
+	price, _ := cmp.Or(book, cachelayout.DefaultBook()).Lookup(s.Model, time.Time{})
+	counter, err := budget.NewModel(price.Tokenizer, s.Model, nil)
 	if err != nil {
 		return 0, err
 	}

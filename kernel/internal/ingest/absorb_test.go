@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/tokencount"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/transcript"
@@ -14,7 +14,7 @@ import (
 
 func testMaker(t *testing.T) *Maker {
 	t.Helper()
-	c, err := tokencount.New("o200k", "gpt-5.5", nil)
+	c, err := budget.NewModel("o200k", "gpt-5.5", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/tokencount"
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/pagevm/represent"
@@ -35,7 +35,7 @@ type Maker struct {
 	// Graves names forgotten pages and content, which are not kept again.
 	Graves graves
 	Mask   *mask.Masker
-	Count  tokencount.Counter
+	Count  budget.Model
 	// WholeResults shows every result whole at first sight, see [represent.Door].
 	WholeResults bool
 	// Branch and Resolver are taken from the request.
@@ -72,7 +72,7 @@ type graves interface {
 // message makes the pages of m and the view that the projection has of it.
 func (g *Maker) message(m *memkernel.Message) pagevm.HostMessage {
 	h := pagevm.HostMessage{Key: m.Key, Hash: HashMessage(m), Role: m.Role}
-	overhead := g.Count.Overheads.PerMessage
+	overhead := g.Count.PerMessage
 	firstResult := true
 	for i := 0; i < len(m.Parts) && !g.stopped(); {
 		if m.Parts[i].Kind == memkernel.PartToolResult {

@@ -331,7 +331,7 @@ func (c *Call) overhead(segment int) int {
 	if segment > 0 {
 		return 0
 	}
-	return c.Maker.Count.Overheads.PerMessage
+	return c.Maker.Count.PerMessage
 }
 
 // lowered returns a text at the highest level that fits its share. If even the lowest level is

@@ -88,7 +88,7 @@ func weigh(c *Call, w window, learned *branch.Refusals) limits {
 		l.ToolTokens, l.SystemTokens, l.toolHash, l.systemHash = last.ToolTokens, last.SystemTokens, last.ToolHash, last.SystemHash
 	} else {
 		l.ToolTokens = l.Scale(c.Maker.Count.Tools(r.Tools))
-		l.SystemTokens = r.FixedTokens + l.Scale(c.Maker.Count.System(r.System)+c.Maker.Count.Overheads.Base) + learned.Hidden
+		l.SystemTokens = r.FixedTokens + l.Scale(c.Maker.Count.System(r.System)+c.Maker.Count.Base) + learned.Hidden
 		l.toolHash, l.systemHash = hashOfTools(r.Tools), hashOfSystem(r.System, r.FixedTokens)
 	}
 	l.Fixed = l.ToolTokens + l.SystemTokens

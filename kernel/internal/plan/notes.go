@@ -102,7 +102,7 @@ func blockPage(c *Call, kind pagevm.ItemKind, id string, typ pagevm.Type, text, 
 	p = c.Maker.Keep(p, text, func(*pagevm.Page) []pagevm.Rep {
 		return []pagevm.Rep{{Level: pagevm.Full, Hash: ingest.Hash(text), Text: text}}
 	})
-	return pagevm.Block{Kind: kind, Page: p.ID, Level: pagevm.Full, Hash: p.Hash, Tokens: c.Maker.Count.Text(text) + c.Maker.Count.Overheads.PerMessage}
+	return pagevm.Block{Kind: kind, Page: p.ID, Level: pagevm.Full, Hash: p.Hash, Tokens: c.Maker.Count.Text(text) + c.Maker.Count.PerMessage}
 }
 
 // withRoom returns the blocks that fit into the remaining room. A change without room is noted at

@@ -158,7 +158,7 @@ const noteHead = "[Set now, and binding from here on]\n"
 func waitingPins(c *Call, l *limits, proj *pagevm.Projection) int {
 	n := 0
 	for _, p := range untold(c, proj) {
-		n += l.Scale(c.Maker.Count.Text(noteHead+pinText(p, false)) + c.Maker.Count.Overheads.PerMessage)
+		n += l.Scale(c.Maker.Count.Text(noteHead+pinText(p, false)) + c.Maker.Count.PerMessage)
 	}
 	return n
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/checkpoint"
-	"github.com/memkernel/memkernel/internal/tokencount"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
@@ -73,7 +72,7 @@ func newDesk() *desk {
 func (d *desk) plan(t *testing.T, msgs []memkernel.Message, window int, wish *Demand) (*Result, error) {
 	t.Helper()
 	price, _ := cachelayout.DefaultBook().Lookup(testModel, d.now)
-	count, err := tokencount.New(price.Tokenizer, testModel, nil)
+	count, err := budget.NewModel(price.Tokenizer, testModel, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

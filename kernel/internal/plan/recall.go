@@ -66,7 +66,7 @@ func recalled(ctx context.Context, c *Call, l *limits, d *decision, proj *pagevm
 		return recollection{left: unread(c, turnRecalled),
 			recall: &pagevm.Recall{Turn: turn, Reason: string(retrieval.NoMatch), Detail: "the host brought what memory holds with the message"}}
 	}
-	room := min(tokens, l.room(proj), (l.Hard-l.Fixed)/recallShare) - l.Scale(c.Maker.Count.Overheads.PerMessage)
+	room := min(tokens, l.room(proj), (l.Hard-l.Fixed)/recallShare) - l.Scale(c.Maker.Count.PerMessage)
 	if l.Ratio != 1 {
 		room-- // sizes are rounded up apart, and the block's as one
 	}

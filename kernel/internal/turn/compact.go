@@ -14,7 +14,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 
-	"github.com/memkernel/memkernel/internal/tokencount"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/summary"
@@ -168,7 +167,7 @@ func fillTexts(prices *cachelayout.Book, s *session.Session, p *api.Passed, b *b
 	window := cmp.Or(l.Window, max(c.ContextWindow, l.LastCall().ContextWindow), 200_000)
 	model := cmp.Or(b.Model, l.Model)
 	price, _ := prices.Lookup(model, b.Now)
-	count, err := tokencount.New(price.Tokenizer, model, nil)
+	count, err := budget.NewModel(price.Tokenizer, model, nil)
 	if err != nil {
 		return
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"math"
 
+	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
-	"github.com/memkernel/memkernel/internal/tokencount"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -18,7 +18,7 @@ import (
 // newMaker returns a maker of pages for a session. The pages must be on disk before they are
 // used.
 func newMaker(d *Desk, s *session.Session, m cachelayout.Model, branch, model string) (ingest.Maker, error) {
-	count, err := tokencount.New(m.Tokenizer, model, d.Counts)
+	count, err := budget.NewModel(m.Tokenizer, model, d.Counts)
 	return ingest.Maker{Out: &ingest.Pages{}, Known: s.Pages, Graves: &s.Graves, Mask: s.Masker.Remembering(), Count: count, WholeResults: d.WholeResults,
 		Branch: branch, Large: math.MaxInt, Durable: true}, err
 }

@@ -1,4 +1,4 @@
-package tokencount_test
+package budget
 
 import (
 	"strings"
@@ -6,12 +6,11 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/tokencount"
 )
 
 // TestFixedPart infers what a transcript lacks, from bills of the prompt at hand alone.
 func TestFixedPart(t *testing.T) {
-	counter, err := tokencount.ForModel(nil, "claude-opus-4-6")
+	counter, err := NewModel("", "claude-opus-4-6", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
