@@ -15,12 +15,12 @@ import (
 const (
 	providerNone    = "none"
 	providerAuto    = "auto"
-	ProviderLocal   = "local"
-	ProviderOpenAI  = "openai"
-	ProviderGemini  = "gemini"
-	ProviderVoyage  = "voyage"
-	ProviderMistral = "mistral"
-	ProviderOllama  = "ollama"
+	providerLocal   = "local"
+	providerOpenAI  = "openai"
+	providerGemini  = "gemini"
+	providerVoyage  = "voyage"
+	providerMistral = "mistral"
+	providerOllama  = "ollama"
 )
 
 // The defaults of Config.
@@ -116,7 +116,7 @@ func FromConfig(c Config) (Provider, error) {
 		return nil, nil
 	case providerAuto:
 		return auto(c)
-	case ProviderLocal:
+	case providerLocal:
 		return localFromConfig(c)
 	}
 	if s := serviceOf(c.Provider); s != nil {
@@ -196,7 +196,7 @@ func remoteFromConfig(s *service, c Config) (Provider, error) {
 		return nil, fmt.Errorf("embedding provider %s has no key: put it into the environment variable %s, or set provider to none", s.name, c.APIKeyEnv)
 	}
 	r := newRemote(s, c, base, key)
-	if s.name == ProviderGemini && geminiTwo(c.Model) {
+	if s.name == providerGemini && geminiTwo(c.Model) {
 		return &geminiMedia{r}, nil
 	}
 	return r, nil

@@ -85,10 +85,10 @@ func (l *local) embed(ctx context.Context, prefix, text string) ([]float32, erro
 	return v, nil
 }
 
-func (l *local) describe() Description {
+func (l *local) describe() description {
 	dim := l.cfg.Dimensions
 	if dim == 0 {
 		dim = l.model.Dim()
 	}
-	return Description{Provider: ProviderLocal, Model: l.model.Name(), Dim: dim, Free: true, Note: fmt.Sprintf("vectors of length %d, from %s", dim, l.model.Dir())}
+	return description{Provider: providerLocal, Model: l.model.Name(), Dim: dim, Free: true, Note: fmt.Sprintf("vectors of length %d, from %s", dim, l.model.Dir())}
 }

@@ -15,20 +15,20 @@ var prices = []struct {
 	provider, model string
 	Price
 }{
-	{ProviderOpenAI, "text-embedding-3-small", Price{0.02, "platform.openai.com/docs/pricing", "2026-04"}},
-	{ProviderOpenAI, "text-embedding-3-large", Price{0.13, "platform.openai.com/docs/pricing", "2026-04"}},
-	{ProviderOpenAI, "text-embedding-ada-002", Price{0.10, "platform.openai.com/docs/pricing", "2026-04"}},
-	{ProviderGemini, "gemini-embedding-001", Price{0.15, "ai.google.dev/gemini-api/docs/pricing", "2026-04"}},
-	{ProviderGemini, "gemini-embedding-2", Price{0.20, "ai.google.dev/gemini-api/docs/pricing", "2026-04"}},
-	{ProviderGemini, "gemini-embedding-2-preview", Price{0.20, "ai.google.dev/gemini-api/docs/pricing", "2026-04"}},
-	{ProviderVoyage, "voyage-4-large", Price{0.12, "docs.voyageai.com/docs/pricing", "2026-07"}},
-	{ProviderVoyage, "voyage-4", Price{0.06, "docs.voyageai.com/docs/pricing", "2026-07"}},
-	{ProviderVoyage, "voyage-4-lite", Price{0.02, "docs.voyageai.com/docs/pricing", "2026-07"}},
-	{ProviderMistral, "mistral-embed", Price{0.10, "mistral.ai/pricing", "2026-04"}},
+	{providerOpenAI, "text-embedding-3-small", Price{0.02, "platform.openai.com/docs/pricing", "2026-04"}},
+	{providerOpenAI, "text-embedding-3-large", Price{0.13, "platform.openai.com/docs/pricing", "2026-04"}},
+	{providerOpenAI, "text-embedding-ada-002", Price{0.10, "platform.openai.com/docs/pricing", "2026-04"}},
+	{providerGemini, "gemini-embedding-001", Price{0.15, "ai.google.dev/gemini-api/docs/pricing", "2026-04"}},
+	{providerGemini, "gemini-embedding-2", Price{0.20, "ai.google.dev/gemini-api/docs/pricing", "2026-04"}},
+	{providerGemini, "gemini-embedding-2-preview", Price{0.20, "ai.google.dev/gemini-api/docs/pricing", "2026-04"}},
+	{providerVoyage, "voyage-4-large", Price{0.12, "docs.voyageai.com/docs/pricing", "2026-07"}},
+	{providerVoyage, "voyage-4", Price{0.06, "docs.voyageai.com/docs/pricing", "2026-07"}},
+	{providerVoyage, "voyage-4-lite", Price{0.02, "docs.voyageai.com/docs/pricing", "2026-07"}},
+	{providerMistral, "mistral-embed", Price{0.10, "mistral.ai/pricing", "2026-04"}},
 }
 
-// Description describes a provider apart from its vectors.
-type Description struct {
+// description describes a provider apart from its vectors.
+type description struct {
 	// Provider is the provider's name in a configuration. Model is the model's name at the
 	// server.
 	Provider, Model string
@@ -51,15 +51,15 @@ type Description struct {
 }
 
 // Describe describes a provider. For a provider of another package it returns only the model.
-func Describe(p Provider) Description {
-	if d, ok := p.(interface{ describe() Description }); ok {
+func Describe(p Provider) description {
+	if d, ok := p.(interface{ describe() description }); ok {
 		return d.describe()
 	}
-	return Description{Model: p.Model()}
+	return description{Model: p.Model()}
 }
 
-func (o *remote) describe() Description {
-	d := Description{Provider: o.name, Model: o.cfg.Model, Endpoint: o.base, Free: o.loopback, Budget: o.cfg.Budget, MaxTextBytes: o.textBytes}
+func (o *remote) describe() description {
+	d := description{Provider: o.name, Model: o.cfg.Model, Endpoint: o.base, Free: o.loopback, Budget: o.cfg.Budget, MaxTextBytes: o.textBytes}
 	for _, p := range prices {
 		if o.own && p.provider == o.name && p.model == strings.TrimPrefix(o.cfg.Model, "models/") {
 			d.Price = &p.Price

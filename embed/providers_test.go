@@ -41,7 +41,7 @@ func serverOf(t *testing.T, provider string) (*embedtest.Server, embed.Config) {
 	s := embedtest.NewServer(provider, providerKey)
 	t.Cleanup(s.Close)
 	c := embed.Config{Provider: provider, BaseURL: s.BaseURL(), APIKeyEnv: "PROVIDER_KEY", MaxTries: 1}
-	if provider == embed.ProviderOpenAI {
+	if provider == "openai" {
 		c.Model = "m"
 	}
 	return s, c
@@ -51,19 +51,19 @@ func serverOf(t *testing.T, provider string) (*embedtest.Server, embed.Config) {
 // key where it wants it.
 func TestWires(t *testing.T) {
 	for provider, want := range map[string][2]embedtest.Asked{
-		embed.ProviderOpenAI: {
+		"openai": {
 			{Path: "/v1/embeddings", Model: "m", Texts: []string{"why tea"}},
 			{Path: "/v1/embeddings", Model: "m", Texts: []string{"ana likes tea", "漢"}}},
-		embed.ProviderGemini: {
+		"gemini": {
 			{Path: "/v1beta/models/gemini-embedding-001:batchEmbedContents", Model: "models/gemini-embedding-001", Task: "RETRIEVAL_QUERY", Texts: []string{"why tea"}},
 			{Path: "/v1beta/models/gemini-embedding-001:batchEmbedContents", Model: "models/gemini-embedding-001", Task: "RETRIEVAL_DOCUMENT", Texts: []string{"ana likes tea", "漢"}}},
-		embed.ProviderVoyage: {
+		"voyage": {
 			{Path: "/v1/embeddings", Model: "voyage-4-large", Task: "query", Texts: []string{"why tea"}},
 			{Path: "/v1/embeddings", Model: "voyage-4-large", Task: "document", Texts: []string{"ana likes tea", "漢"}}},
-		embed.ProviderMistral: {
+		"mistral": {
 			{Path: "/v1/embeddings", Model: "mistral-embed", Texts: []string{"why tea"}},
 			{Path: "/v1/embeddings", Model: "mistral-embed", Texts: []string{"ana likes tea", "漢"}}},
-		embed.ProviderOllama: {
+		"ollama": {
 			{Path: "/api/embed", Model: "nomic-embed-text", Texts: []string{"search_query: why tea"}},
 			{Path: "/api/embed", Model: "nomic-embed-text", Texts: []string{"search_document: ana likes tea", "search_document: 漢"}}},
 	} {
@@ -85,7 +85,7 @@ func TestWires(t *testing.T) {
 			if !slices.Equal(q, embedtest.Vector(want[0].Texts[0])) || len(res.Vectors) != 2 || !slices.Equal(res.Vectors[1], embedtest.Vector(want[1].Texts[1])) {
 				t.Error("the vectors are not those of the texts")
 			}
-			if provider != embed.ProviderGemini && res.Tokens == 0 {
+			if provider != "gemini" && res.Tokens == 0 {
 				t.Errorf("usage %+v", res.Usage)
 			}
 			if strings.Contains(fmt.Sprintf("%v %+v %#v", p, p, p), providerKey) {
@@ -120,26 +120,26 @@ func TestProvidersRefusals(t *testing.T) {
 		want     string
 		texts    bool
 	}{
-		{embed.ProviderGemini, 400, `{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}`, "PROVIDER_KEY holds a valid key", false},
-		{embed.ProviderGemini, 404, `{"error":{"code":404,"message":"models/x is not found for API version v1beta"}}`, "gemini-embedding-2", false},
-		{embed.ProviderGemini, 429, `{"error":{"code":429,"message":"Quota exceeded","details":[{"quotaId":"EmbedContentRequestsPerDayPerUser"}]}}`, "credit is used up", false},
-		{embed.ProviderGemini, 400, `{"error":{"code":400,"message":"The input is too long"}}`, "chunking.tokens", true},
-		{embed.ProviderVoyage, 401, `{"detail":"Provided API key is invalid."}`, "PROVIDER_KEY", false},
-		{embed.ProviderVoyage, 400, `{"detail":"Model foo is not supported. Supported models are [...]"}`, "check model", false},
-		{embed.ProviderVoyage, 400, `{"detail":"Your batch has too many tokens"}`, "chunking.tokens", true},
-		{embed.ProviderMistral, 401, `{"message":"Unauthorized","request_id":"x"}`, "PROVIDER_KEY", false},
-		{embed.ProviderMistral, 400, `{"object":"error","message":"Invalid model: foo","type":"invalid_model","code":"1500"}`, "check model", false},
-		{embed.ProviderOllama, 404, `{"error":"model \"nomic-embed-text\" not found, try pulling it first"}`, "ollama pull nomic-embed-text", false},
-		{embed.ProviderOpenAI, 429, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`, "check the account", false},
-		{embed.ProviderOpenAI, 200, `<html><body>Sign in</body></html>`, "the answer can't be read", false},
-		{embed.ProviderGemini, 200, `{"embeddings":[]}`, "0 vectors for 1 texts", false},
-		{embed.ProviderGemini, 200, `{"embeddings":[{"values":[]}]}`, "vector 1 of 1 is empty", false},
-		{embed.ProviderOllama, 200, `{"embeddings":[[1,null,3]]}`, "null for a number", true},
-		{embed.ProviderOllama, 200, `{"embeddings":[[NaN,1]]}`, "the answer can't be read", false},
-		{embed.ProviderOllama, 200, `{"embeddings":[[1,2],[3,4]]}`, "2 vectors for 1 texts", false},
-		{embed.ProviderVoyage, 200, `{"data":[{"index":4,"embedding":[1,2]}]}`, "numbers a vector 4", false},
-		{embed.ProviderMistral, 502, strings.Repeat("<p>bad gateway</p>", 12_000), "502 Bad Gateway: <p>bad gateway</p>", false},
-		{embed.ProviderVoyage, 307, "", "redirects are not followed", false},
+		{"gemini", 400, `{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}`, "PROVIDER_KEY holds a valid key", false},
+		{"gemini", 404, `{"error":{"code":404,"message":"models/x is not found for API version v1beta"}}`, "gemini-embedding-2", false},
+		{"gemini", 429, `{"error":{"code":429,"message":"Quota exceeded","details":[{"quotaId":"EmbedContentRequestsPerDayPerUser"}]}}`, "credit is used up", false},
+		{"gemini", 400, `{"error":{"code":400,"message":"The input is too long"}}`, "chunking.tokens", true},
+		{"voyage", 401, `{"detail":"Provided API key is invalid."}`, "PROVIDER_KEY", false},
+		{"voyage", 400, `{"detail":"Model foo is not supported. Supported models are [...]"}`, "check model", false},
+		{"voyage", 400, `{"detail":"Your batch has too many tokens"}`, "chunking.tokens", true},
+		{"mistral", 401, `{"message":"Unauthorized","request_id":"x"}`, "PROVIDER_KEY", false},
+		{"mistral", 400, `{"object":"error","message":"Invalid model: foo","type":"invalid_model","code":"1500"}`, "check model", false},
+		{"ollama", 404, `{"error":"model \"nomic-embed-text\" not found, try pulling it first"}`, "ollama pull nomic-embed-text", false},
+		{"openai", 429, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`, "check the account", false},
+		{"openai", 200, `<html><body>Sign in</body></html>`, "the answer can't be read", false},
+		{"gemini", 200, `{"embeddings":[]}`, "0 vectors for 1 texts", false},
+		{"gemini", 200, `{"embeddings":[{"values":[]}]}`, "vector 1 of 1 is empty", false},
+		{"ollama", 200, `{"embeddings":[[1,null,3]]}`, "null for a number", true},
+		{"ollama", 200, `{"embeddings":[[NaN,1]]}`, "the answer can't be read", false},
+		{"ollama", 200, `{"embeddings":[[1,2],[3,4]]}`, "2 vectors for 1 texts", false},
+		{"voyage", 200, `{"data":[{"index":4,"embedding":[1,2]}]}`, "numbers a vector 4", false},
+		{"mistral", 502, strings.Repeat("<p>bad gateway</p>", 12_000), "502 Bad Gateway: <p>bad gateway</p>", false},
+		{"voyage", 307, "", "redirects are not followed", false},
 	} {
 		s, conf := serverOf(t, c.provider)
 		conf.MaxTries = 0
@@ -248,7 +248,7 @@ func TestBatchesKeepToTheProvider(t *testing.T) {
 }
 
 func TestMedia(t *testing.T) {
-	s, c := serverOf(t, embed.ProviderGemini)
+	s, c := serverOf(t, "gemini")
 	c.Model = "gemini-embedding-2"
 	p, ok := fromConfig(t, c).(embed.MediaProvider)
 	if !ok {
@@ -266,7 +266,7 @@ func TestMedia(t *testing.T) {
 			t.Error("taken")
 		}
 	}
-	_, c = serverOf(t, embed.ProviderGemini)
+	_, c = serverOf(t, "gemini")
 	if _, ok := fromConfig(t, c).(embed.MediaProvider); ok {
 		t.Error("gemini-embedding-001 takes texts only")
 	}
@@ -279,7 +279,7 @@ func TestDescribe(t *testing.T) {
 	if d.Provider != "voyage" || d.Free || d.Price == nil || d.Price.USD != 0.12 || d.Price.AsOf == "" {
 		t.Errorf("%+v", d)
 	}
-	_, c := serverOf(t, embed.ProviderVoyage)
+	_, c := serverOf(t, "voyage")
 	if d := embed.Describe(fromConfig(t, c)); !d.Free || d.Price != nil {
 		t.Errorf("on this machine: %+v", d)
 	}

@@ -69,9 +69,9 @@ func (o *remote) keyHint() string {
 
 func (o *remote) modelHint() string {
 	switch o.name {
-	case ProviderOllama:
+	case providerOllama:
 		return fmt.Sprintf("if the server has no such model, run 'ollama pull %s'; else check model and base_url", o.cfg.Model)
-	case ProviderGemini:
+	case providerGemini:
 		return "check model: gemini-embedding-001 and gemini-embedding-2 are the known ones; and base_url, which ends in /v1beta"
 	}
 	return "check model, and base_url, which ends in /v1 for most servers"

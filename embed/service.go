@@ -28,7 +28,7 @@ type service struct {
 
 // openAI is any server with OpenAI's API. It takes 2,048 texts and 300,000 tokens
 // in a request.
-var openAI = &service{name: ProviderOpenAI, baseURL: defaultBaseURL, domain: "api.openai.com",
+var openAI = &service{name: providerOpenAI, baseURL: defaultBaseURL, domain: "api.openai.com",
 	keyEnvs: []string{defaultAPIKeyEnv}, model: defaultModel, families: []string{"text-embedding-"},
 	dimensions: "dimensions", maxBatch: maxBatchSize, batchBytes: defaultBatchBytes}
 
@@ -38,16 +38,16 @@ var openAI = &service{name: ProviderOpenAI, baseURL: defaultBaseURL, domain: "ap
 // which 40 KiB of prose stay below (larger requests are halved by Fill).
 var services = []*service{
 	openAI,
-	{name: ProviderGemini, baseURL: "https://generativelanguage.googleapis.com/v1beta", domain: "generativelanguage.googleapis.com",
+	{name: providerGemini, baseURL: "https://generativelanguage.googleapis.com/v1beta", domain: "generativelanguage.googleapis.com",
 		keyEnvs: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, model: "gemini-embedding-001", families: []string{"gemini-embedding-", "models/"},
 		maxBatch: 100, batchBytes: defaultBatchBytes},
-	{name: ProviderVoyage, baseURL: "https://api.voyageai.com/v1", domain: "api.voyageai.com",
+	{name: providerVoyage, baseURL: "https://api.voyageai.com/v1", domain: "api.voyageai.com",
 		keyEnvs: []string{"VOYAGE_API_KEY"}, model: "voyage-4-large", families: []string{"voyage-"},
 		dimensions: "output_dimension", maxBatch: 1000, batchBytes: 120_000},
-	{name: ProviderMistral, baseURL: "https://api.mistral.ai/v1", domain: "api.mistral.ai",
+	{name: providerMistral, baseURL: "https://api.mistral.ai/v1", domain: "api.mistral.ai",
 		keyEnvs: []string{"MISTRAL_API_KEY"}, model: "mistral-embed", families: []string{"mistral-embed", "codestral-embed"},
 		dimensions: "output_dimension", maxBatch: 512, batchBytes: 40 << 10},
-	{name: ProviderOllama, baseURL: "http://localhost:11434", model: "nomic-embed-text",
+	{name: providerOllama, baseURL: "http://localhost:11434", model: "nomic-embed-text",
 		dimensions: "dimensions", maxBatch: maxBatchSize, batchBytes: defaultBatchBytes},
 }
 
@@ -83,9 +83,9 @@ func (s *service) keyEnv() string {
 // model cards, and that no other client adds.
 func (s *service) prefixes(model string) (query, document string) {
 	switch {
-	case s.name == ProviderGemini && geminiTwo(model):
+	case s.name == providerGemini && geminiTwo(model):
 		return "task: search result | query: ", "title: none | text: "
-	case s.name != ProviderOllama:
+	case s.name != providerOllama:
 		return "", ""
 	}
 	switch name, _, _ := strings.Cut(model, ":"); name[strings.LastIndexByte(name, '/')+1:] {

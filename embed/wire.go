@@ -36,7 +36,7 @@ type members map[string]any
 //	         texts that are too long for the model
 //	gemini   ai.google.dev/api/embeddings: it numbers no vectors
 func (s *service) body(c *Config, t task, inputs []input) (path string, body members) {
-	if s.name == ProviderGemini {
+	if s.name == providerGemini {
 		return geminiBody(c, t, inputs)
 	}
 	body = members{"model": c.Model, "input": texts(inputs)}
@@ -44,12 +44,12 @@ func (s *service) body(c *Config, t task, inputs []input) (path string, body mem
 		body[s.dimensions] = c.Dimensions
 	}
 	switch s.name {
-	case ProviderVoyage:
+	case providerVoyage:
 		body["input_type"], body["truncation"] = "document", true
 		if t == forQuery {
 			body["input_type"] = "query"
 		}
-	case ProviderOllama:
+	case providerOllama:
 		body["truncate"] = true
 		return "/api/embed", body
 	}
@@ -85,7 +85,7 @@ func geminiTwo(model string) bool {
 
 // authorize puts the key into a request's header.
 func (s *service) authorize(h http.Header, key string) {
-	if s.name == ProviderGemini {
+	if s.name == providerGemini {
 		h.Set("X-Goog-Api-Key", key)
 		return
 	}

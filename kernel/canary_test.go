@@ -246,7 +246,7 @@ func TestSecretsOfPeopleStayTheirs(t *testing.T) {
 		fmt.Fprintf(&file, "# Note %d\n\n%s\n\n", i, c.Text)
 	}
 	put(t, dir, "memory/keys.md", file.String())
-	s := embedtest.NewServer(embed.ProviderOpenAI, "")
+	s := embedtest.NewServer("openai", "")
 	defer s.Close()
 	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: provider(t, s, func(c *embed.Config) { c.BatchSize = suite.Pick(16, 64) })})
 	reindex(t, k)

@@ -39,7 +39,7 @@ func searchMode(t *testing.T, k *kernel.Kernel) *retrieval.Result {
 
 func provider(t *testing.T, s *embedtest.Server, change func(*embed.Config)) embed.Provider {
 	t.Helper()
-	c := embed.Config{Provider: embed.ProviderOpenAI, BaseURL: s.BaseURL(), Model: "m", MaxTries: 1, BatchSize: 2}
+	c := embed.Config{Provider: "openai", BaseURL: s.BaseURL(), Model: "m", MaxTries: 1, BatchSize: 2}
 	if change != nil {
 		change(&c)
 	}
@@ -57,7 +57,7 @@ func TestOldVectorsAnswerUntilTheNewAreComplete(t *testing.T) {
 	fillWorkspace(t, dir, nil)
 	old := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: &counting{name: "old"}})
 	reindex(t, old)
-	s := embedtest.NewServer(embed.ProviderOpenAI, "")
+	s := embedtest.NewServer("openai", "")
 	defer s.Close()
 	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: provider(t, s, nil)})
 	left := 3 // one asks how long the vectors are
@@ -97,7 +97,7 @@ func TestOldVectorsAnswerUntilTheNewAreComplete(t *testing.T) {
 func TestLengthChangesUnderTheSameName(t *testing.T) {
 	dir := t.TempDir()
 	fillWorkspace(t, dir, nil)
-	s := embedtest.NewServer(embed.ProviderOpenAI, "")
+	s := embedtest.NewServer("openai", "")
 	defer s.Close()
 	open := func() *kernel.Kernel {
 		return withEmbedder(t, dir, kernel.MemoryOptions{Embedder: provider(t, s, nil)})
@@ -172,7 +172,7 @@ func TestEstimates(t *testing.T) {
 func TestHangingEmbedder(t *testing.T) {
 	dir := t.TempDir()
 	fillWorkspace(t, dir, nil)
-	s := embedtest.NewServer(embed.ProviderOpenAI, "")
+	s := embedtest.NewServer("openai", "")
 	defer s.Close()
 	reindex(t, withEmbedder(t, dir, kernel.MemoryOptions{Embedder: provider(t, s, nil)}))
 	release := make(chan struct{})
@@ -197,7 +197,7 @@ func TestHangingEmbedder(t *testing.T) {
 func TestDayBudget(t *testing.T) {
 	dir := t.TempDir()
 	fillWorkspace(t, dir, nil)
-	s := embedtest.NewServer(embed.ProviderOpenAI, "")
+	s := embedtest.NewServer("openai", "")
 	defer s.Close()
 	now := time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
 	path := filepath.Join(t.TempDir(), "budget.json")
@@ -230,7 +230,7 @@ func TestDayBudget(t *testing.T) {
 func TestDayBudgetOfTooLittle(t *testing.T) {
 	dir := t.TempDir()
 	fillWorkspace(t, dir, map[string]string{"memory/long.md": "# Long\n\n" + strings.Repeat("所有数据库都在港口的北边运行。", 20) + "\n"})
-	s := embedtest.NewServer(embed.ProviderOpenAI, "")
+	s := embedtest.NewServer("openai", "")
 	defer s.Close()
 	now := time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
 	p := provider(t, s, func(c *embed.Config) {

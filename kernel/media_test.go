@@ -47,7 +47,7 @@ func mediaReindex(t *testing.T, k *kernel.Kernel) (*api.Reindexed, []string) {
 func TestMedia(t *testing.T) {
 	dir := t.TempDir()
 	fillWorkspace(t, dir, mediaWorkspace)
-	s := embedtest.NewServer(embed.ProviderGemini, "")
+	s := embedtest.NewServer("gemini", "")
 	defer s.Close()
 	gemini, err := embed.FromConfig(embed.Config{Provider: "gemini", BaseURL: s.BaseURL(), Model: "gemini-embedding-2"})
 	if err != nil {
@@ -105,7 +105,7 @@ func TestMedia(t *testing.T) {
 func TestMediaRefused(t *testing.T) {
 	dir := t.TempDir()
 	fillWorkspace(t, dir, mediaWorkspace)
-	s := embedtest.NewServer(embed.ProviderGemini, "")
+	s := embedtest.NewServer("gemini", "")
 	defer s.Close()
 	gemini, err := embed.FromConfig(embed.Config{Provider: "gemini", BaseURL: s.BaseURL(), Model: "gemini-embedding-2"})
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/internal/document"
 )
@@ -45,7 +44,7 @@ func TestProvidersEndToEnd(t *testing.T) {
 		"local": fmt.Sprintf("  provider: local\n  model_dir: %s\n", model),
 		"auto":  fmt.Sprintf("  provider: auto\n  model_dir: %s\n", model),
 	}
-	for _, p := range []string{embed.ProviderOpenAI, embed.ProviderGemini, embed.ProviderVoyage, embed.ProviderMistral, embed.ProviderOllama} {
+	for _, p := range []string{"openai", "gemini", "voyage", "mistral", "ollama"} {
 		s := embedtest.NewServer(p, "")
 		t.Cleanup(s.Close)
 		sections[p] = fmt.Sprintf("  provider: %s\n  base_url: %s\n  model: m\n", p, s.BaseURL())
@@ -74,7 +73,7 @@ func TestProvidersEndToEnd(t *testing.T) {
 
 // A day's budget is kept in the state folder, told by doctor, and leaves words.
 func TestDailyTokens(t *testing.T) {
-	s := embedtest.NewServer(embed.ProviderGemini, "") // which doesn't say what it bills
+	s := embedtest.NewServer("gemini", "") // which doesn't say what it bills
 	defer s.Close()
 	run := embedded(t, fmt.Sprintf("  provider: gemini\n  base_url: %s\n  daily_tokens: 1k\n", s.BaseURL()))
 	if code, out, errs := run("reindex"); code != 0 {

@@ -8,8 +8,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-
-	"github.com/memkernel/memkernel/embed"
 )
 
 // Asked is a request that a Server received.
@@ -47,9 +45,9 @@ func NewServer(provider, key string) *Server {
 // BaseURL returns the value for a configuration's base_url.
 func (s *Server) BaseURL() string {
 	switch s.provider {
-	case embed.ProviderGemini:
+	case "gemini":
 		return s.URL + "/v1beta"
-	case embed.ProviderOllama:
+	case "ollama":
 		return s.URL
 	}
 	return s.URL + "/v1"
@@ -94,11 +92,11 @@ func (s *Server) say(w http.ResponseWriter, status int, what string) {
 	w.WriteHeader(status)
 	var body any
 	switch s.provider {
-	case embed.ProviderVoyage:
+	case "voyage":
 		body = map[string]any{"detail": what}
-	case embed.ProviderOllama:
+	case "ollama":
 		body = map[string]any{"error": what}
-	case embed.ProviderMistral:
+	case "mistral":
 		body = map[string]any{"object": "error", "message": what}
 	default:
 		body = map[string]any{"error": map[string]any{"message": what, "code": status}}
@@ -107,19 +105,19 @@ func (s *Server) say(w http.ResponseWriter, status int, what string) {
 }
 
 func (s *Server) read(r *http.Request) (Asked, error) {
-	if s.provider == embed.ProviderGemini {
+	if s.provider == "gemini" {
 		return readGemini(r)
 	}
 	a := Asked{Key: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}
 	path := "/v1/embeddings"
 	members := map[string]any{"model": &a.Model, "input": &a.Texts}
 	switch s.provider {
-	case embed.ProviderOllama:
+	case "ollama":
 		path = "/api/embed"
 		members["truncate"], members["dimensions"] = new(bool), &a.Dimensions
-	case embed.ProviderVoyage:
+	case "voyage":
 		members["input_type"], members["truncation"], members["output_dimension"] = &a.Task, new(bool), &a.Dimensions
-	case embed.ProviderMistral:
+	case "mistral":
 		members["output_dimension"] = &a.Dimensions
 	default:
 		members["dimensions"] = &a.Dimensions
@@ -188,13 +186,13 @@ func (s *Server) answer(texts []string) any {
 		tokens += len(strings.Fields(t))
 	}
 	switch s.provider {
-	case embed.ProviderGemini:
+	case "gemini":
 		all := make([]any, len(vectors))
 		for i, v := range vectors {
 			all[i] = map[string]any{"values": v}
 		}
 		return map[string]any{"embeddings": all}
-	case embed.ProviderOllama:
+	case "ollama":
 		return map[string]any{"model": "m", "embeddings": vectors, "total_duration": 1, "prompt_eval_count": tokens}
 	}
 	var data []any

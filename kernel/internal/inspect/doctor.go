@@ -193,7 +193,7 @@ func (d *doctor) embedding() {
 	}
 	about := embed.Describe(p)
 	d.dayBudget(about.Budget)
-	if about.Provider == embed.ProviderLocal {
+	if about.Free && about.Endpoint == "" {
 		d.tell(health.OK, fmt.Sprintf("%s was loaded: %s; nothing leaves this machine", about.Model, about.Note), "")
 		d.vectorLength(p, about.Dim)
 		return
