@@ -2,9 +2,10 @@ package transcript
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/memkernel/memkernel"
 )
@@ -12,25 +13,17 @@ import (
 // violation is one broken rule of a provider.
 type violation struct {
 	// Code is the rule's short code: A for Anthropic, C for chat completions, R for Responses, G
-	// for Gemini.
-	Code string
-	// Rule is its name, such as "pair-adjacent".
-	Rule string
-	// Message and Part are indices into the request. Each is -1 if the violation concerns no
-	// message or no part.
-	Message, Part int
-	// Text explains the violation to a person.
-	Text string
-}
-
-func (v violation) String() string {
-	return fmt.Sprintf("%s %s: message %d part %d: %s", v.Code, v.Rule, v.Message, v.Part, v.Text)
+	// for Gemini. Rule is its name, such as "pair-adjacent".
+	Code, Rule string
+	// Message is an index into the request, -1 if the violation concerns no message.
+	Message int
 }
 
 // Validate checks the messages of a request, unrepaired, against the rules of a format's provider.
 // It returns nil for a sound request.
 func Validate(f Format, req *Request) []violation {
 	v := validator{Request: req}
+	v.merge()
 	switch f {
 	case FormatAnthropic:
 		v.anthropic()
@@ -41,7 +34,7 @@ func Validate(f Format, req *Request) []violation {
 	case FormatGemini:
 		v.gemini()
 	default:
-		v.add("", -1, -1, "unknown format %q", f)
+		v.add("", -1)
 	}
 	return v.out
 }
@@ -57,17 +50,17 @@ var ruleNames = map[string]string{
 
 type validator struct {
 	*Request
-	out []violation
+	turns []wireTurn
+	out   []violation
 }
 
-func (v *validator) add(code string, msg, part int, format string, args ...any) {
-	v.out = append(v.out, violation{Code: code, Rule: ruleNames[code], Message: msg, Part: part, Text: fmt.Sprintf(format, args...)})
+func (v *validator) add(code string, msg int) {
+	v.out = append(v.out, violation{code, ruleNames[code], msg})
 }
 
-// turns merges neighbours of one role. The system messages that open the conversation belong to
-// the system prompt and are left out.
-func (v *validator) turns() []wireTurn {
-	var out []wireTurn
+// merge makes turns of neighbours of one role. The system messages that open the conversation belong
+// to the system prompt and are left out.
+func (v *validator) merge() {
 	lead := true
 	for i := range v.Messages {
 		m := &v.Messages[i]
@@ -78,15 +71,30 @@ func (v *validator) turns() []wireTurn {
 		if m.Role == memkernel.RoleTool || m.Role == memkernel.RoleDeveloper || m.Role == memkernel.RoleSystem && v.Source != Anthropic {
 			role = "user" // only a conversation of Anthropic's may have system messages inside
 		}
-		if n := len(out); n == 0 || out[n-1].Role != role {
-			out = append(out, wireTurn{Role: role})
+		if n := len(v.turns); n == 0 || v.turns[n-1].Role != role {
+			v.turns = append(v.turns, wireTurn{Role: role})
 		}
-		t := &out[len(out)-1]
+		t := &v.turns[len(v.turns)-1]
 		for k := range m.Parts {
 			t.Blocks = append(t.Blocks, partAt{Msg: i, Part: k})
 		}
 	}
-	return out
+}
+
+// role returns the role of a turn, "" if there is no such turn.
+func (v *validator) role(i int) string {
+	if i < 0 || i >= len(v.turns) {
+		return ""
+	}
+	return v.turns[i].Role
+}
+
+// first returns the first message of a turn, -1 for an empty turn.
+func (v *validator) first(i int) int {
+	if len(v.turns[i].Blocks) == 0 {
+		return -1
+	}
+	return v.turns[i].Blocks[0].Msg
 }
 
 // pairing says how calls and results must follow each other, by the codes of the rules that break
@@ -102,84 +110,265 @@ type pairing struct {
 }
 
 // pairs judges whether calls and their results are pairs.
-func (v *validator) pairs(turns []wireTurn, p *pairing) {
+func (v *validator) pairs(p pairing) {
 	seen := map[string]bool{}
-	var open map[string]partAt // calls of the turn before
-	for i := range turns {
-		t := &turns[i]
-		if t.Role == "user" {
-			v.answers(t, open, p)
+	var open map[string]int // the messages of the calls of the turn before
+	for i := range v.turns {
+		asked, answered, other := map[string]int{}, map[string]bool{}, false
+		for _, b := range v.turns[i].Blocks {
+			part := v.part(b)
+			id := callOf(part)
+			_, waits := open[id]
+			switch {
+			case v.turns[i].Role != "user":
+				if isCall(part) {
+					if seen[id] && p.once {
+						v.add(p.unanswered, b.Msg)
+					}
+					seen[id], asked[id] = true, b.Msg
+				}
+			case !isResult(part):
+				other = true
+			case waits:
+				delete(open, id)
+				if answered[id] = true; other && p.late != "" {
+					v.add(p.late, b.Msg)
+				}
+			case answered[id]:
+				v.add(p.unanswered, b.Msg)
+			default:
+				v.add(p.orphan, b.Msg)
+			}
 		}
 		v.unanswered(open, p.unanswered)
-		if open = nil; t.Role != "user" {
-			open = v.opened(t, seen, p)
-		}
+		open = asked
 	}
 	v.unanswered(open, p.unanswered)
 }
 
-// unanswered reports open calls, in the order of the request.
-func (v *validator) unanswered(open map[string]partAt, code string) {
-	for _, b := range slices.SortedFunc(maps.Values(open), func(a, b partAt) int { return cmp.Or(a.Msg-b.Msg, a.Part-b.Part) }) {
-		v.atPart(code, b, "call %s has no result in its place", v.part(b).Call.ID)
-	}
-}
-
-// opened returns the calls of a turn by their ids, and adds these to seen.
-func (v *validator) opened(t *wireTurn, seen map[string]bool, p *pairing) map[string]partAt {
-	open := map[string]partAt{}
-	for _, b := range t.Blocks {
-		c := v.part(b)
-		if !isCall(c) {
-			continue
-		}
-		if seen[c.Call.ID] && p.once {
-			v.atPart(p.unanswered, b, "call id %s is used twice", c.Call.ID)
-		}
-		seen[c.Call.ID] = true
-		open[c.Call.ID] = b
-	}
-	return open
-}
-
-// answers removes the calls that a user turn answers from the open calls.
-func (v *validator) answers(t *wireTurn, open map[string]partAt, p *pairing) {
-	answered := map[string]bool{}
-	other := false
-	for _, b := range t.Blocks {
-		r := v.part(b)
-		if !isResult(r) {
-			other = true
-			continue
-		}
-		id := r.Result.CallID
-		switch _, ok := open[id]; {
-		case ok:
-			delete(open, id)
-			if answered[id] = true; other && p.late != "" {
-				v.atPart(p.late, b, "a tool result comes after other content")
-			}
-		case answered[id]:
-			v.atPart(p.unanswered, b, "call %s is answered twice", id)
-		default:
-			v.atPart(p.orphan, b, "result for %s answers no call of the message before", id)
-		}
+func (v *validator) unanswered(open map[string]int, code string) {
+	for _, msg := range slices.Sorted(maps.Values(open)) {
+		v.add(code, msg)
 	}
 }
 
 // callShape finds calls that no API accepts.
 func (v *validator) callShape(code string) {
 	for at, p := range allParts(v.Messages) {
-		if !isCall(p) {
-			continue
-		}
-		if _, wrong := mend(p); wrong != "" {
-			v.atPart(code, at, "call %s: %s", p.Call.ID, wrong)
+		if isCall(p) {
+			if _, wrong := mend(p); wrong != "" {
+				v.add(code, at.Msg)
+			}
 		}
 	}
 }
 
-// atPart is add for a part of a message.
-func (v *validator) atPart(code string, b partAt, format string, args ...any) {
-	v.add(code, b.Msg, b.Part, format, args...)
+const maxAnthropicMessages = 100_000
+
+func (v *validator) anthropic() {
+	v.pairs(pairing{unanswered: "A1", late: "A2", orphan: "A3", once: true})
+	compactions := 0
+	for i := range v.turns {
+		blocks := v.turns[i].Blocks
+		if v.pending(i) {
+			for _, b := range v.turns[i+1].Blocks {
+				if !isResult(v.part(b)) {
+					v.add("A4", b.Msg)
+				}
+			}
+		}
+		if v.misplaced(i) {
+			v.add("A5", v.first(i))
+		}
+		for k, b := range blocks {
+			if v.compacts(b) {
+				if compactions++; compactions > 1 || i > 0 || k > 0 {
+					v.add("A10", b.Msg)
+				}
+			}
+		}
+	}
+	if n := len(v.turns); v.role(n-1) == "assistant" {
+		v.add("A6", v.first(n-1))
+	}
+	v.markers()
+	v.nonEmpty()
+	v.callShape("A12")
+}
+
+// pending reports whether an assistant's turn leaves a tool of the provider's running.
+func (v *validator) pending(i int) bool {
+	open := map[string]bool{}
+	if i+1 < len(v.turns) && v.role(i) == "assistant" {
+		for _, b := range v.turns[i].Blocks {
+			switch p := v.part(b); {
+			case p.Call != nil && p.Call.Server:
+				open[p.Call.ID] = true
+			case p.Result != nil:
+				delete(open, p.Result.CallID)
+			}
+		}
+	}
+	return len(open) > 0
+}
+
+// misplaced reports whether a turn's role is unknown, or not allowed in its place. A system message
+// follows a user turn or the result of a tool of the provider's, and an assistant's turn follows it.
+func (v *validator) misplaced(i int) bool {
+	blocks := v.turns[i].Blocks
+	switch v.role(i) {
+	case "user":
+		return false
+	case "assistant":
+		return i == 0 && !(len(blocks) > 0 && v.compacts(blocks[0]))
+	case "system":
+		if i == 0 {
+			return true
+		}
+		before := v.turns[i-1].Blocks
+		follows := v.role(i-1) == "user" || len(before) > 0 && isResult(v.part(before[len(before)-1]))
+		return !follows || i+1 < len(v.turns) && v.role(i+1) != "assistant"
+	}
+	return true
+}
+
+func (v *validator) compacts(b partAt) bool {
+	p := v.part(b)
+	return p.Kind == memkernel.PartOther && isAnthropicCompaction(p.Raw)
+}
+
+// markers judges the cache markers. A longer lifetime may not follow a shorter one in the order of the
+// request: tools, system prompt, messages.
+func (v *validator) markers() {
+	if len(v.Markers) > maxAnthropicMarkers {
+		v.add("A9", -1)
+	}
+	part := func(mk Marker) int {
+		if mk.Part == LastPart {
+			return math.MaxInt
+		}
+		return mk.Part
+	}
+	short := false
+	for _, mk := range slices.SortedStableFunc(slices.Values(v.Markers), func(a, b Marker) int {
+		return cmp.Or(a.Message-b.Message, cmp.Compare(part(a), part(b)))
+	}) {
+		short = short || mk.TTL == "" || mk.TTL == "5m"
+		if mk.TTL == "1h" && short || !slices.Contains([]string{"", "5m", "1h"}, mk.TTL) {
+			v.add("A9", mk.Message)
+		}
+		if v.unmarkable(mk) {
+			v.add("A9", mk.Message)
+		}
+	}
+}
+
+// unmarkable reports whether a marker is outside the request, or at a block that can't carry one.
+func (v *validator) unmarkable(mk Marker) bool {
+	if mk.Message < 0 || mk.Message >= len(v.Messages) {
+		return mk.Message != MarkerSystem && mk.Message != MarkerTools
+	}
+	if mk.Part < 0 || mk.Part >= len(v.Messages[mk.Message].Parts) {
+		return false
+	}
+	p := v.part(partAt{mk.Message, mk.Part})
+	return isThinking(p) || isEmptyText(*p)
+}
+
+// nonEmpty finds what is empty, and calls of tools that are not defined. A request without any tools
+// is not judged, since session logs do not hold them.
+func (v *validator) nonEmpty() {
+	if len(v.turns) == 0 || len(v.turns) > maxAnthropicMessages {
+		v.add("A11", -1)
+	}
+	names := map[string]bool{}
+	for _, t := range v.Tools {
+		names[t.Name] = true
+	}
+	for i := range v.Messages {
+		parts := v.Messages[i].Parts
+		if len(parts) == 0 {
+			v.add("A11", i)
+		}
+		for k := range parts {
+			p := &parts[k]
+			undefined := len(v.Tools) > 0 && isCall(p) && !names[p.Call.Name]
+			if isEmptyText(*p) || undefined {
+				v.add("A11", i)
+			}
+			if undefined {
+				names[p.Call.Name] = true // once is enough
+			}
+		}
+	}
+}
+
+// chat judges the rules of chat completions.
+func (v *validator) chat() {
+	if v.role(0) == "user" && len(v.turns[0].Blocks) > 0 && isResult(v.part(v.turns[0].Blocks[0])) {
+		v.add("C3", v.first(0))
+	}
+	v.pairs(pairing{unanswered: "C1", late: "C1", orphan: "C2"})
+	v.callShape("C4")
+}
+
+// responses judges the rules of the Responses API. Calls and outputs are anywhere. A reasoning item
+// needs the item that followed it.
+func (v *validator) responses() {
+	open, done := map[string]int{}, map[string]bool{}
+	for at, p := range allParts(v.Messages) {
+		id := callOf(p)
+		_, waits := open[id]
+		switch {
+		case isCall(p):
+			if waits || done[id] {
+				v.add("R1", at.Msg)
+			}
+			open[id] = at.Msg
+		case isResult(p) && !p.Result.Opaque:
+			if !waits {
+				v.add("R1", at.Msg)
+			}
+			delete(open, id)
+			done[id] = true
+		}
+		last := at.Part == len(v.Messages[at.Msg].Parts)-1
+		if last && v.Messages[at.Msg].Role == memkernel.RoleAssistant && isReasoningItem(p) && (at.Msg+1 == len(v.Messages) || v.Messages[at.Msg+1].Role != memkernel.RoleAssistant) {
+			v.add("R2", at.Msg)
+		}
+	}
+	v.unanswered(open, "R1")
+	v.callShape("R5")
+}
+
+// gemini judges the rules of Gemini: user and model take turns, and from Gemini 3 on the first call of
+// each step in the current turn has its thought signature.
+func (v *validator) gemini() {
+	start, ok := OpenLoop(v.Messages)
+	signs := ok && (strings.Contains(v.Model, "gemini-3") || strings.Contains(v.Model, "gemini-4"))
+	for i := range v.turns {
+		switch at := v.first(i); v.role(i) {
+		case "user":
+		case "assistant":
+			for _, end := range []int{0, len(v.turns) - 1} {
+				if i == end {
+					v.add("G2", at)
+				}
+			}
+			blocks := v.turns[i].Blocks
+			if n := slices.IndexFunc(blocks, v.unsigned); signs && at >= start && n >= 0 && !slices.ContainsFunc(blocks[:n], func(b partAt) bool { return isCall(v.part(b)) }) {
+				v.add("G4", blocks[n].Msg)
+			}
+		default:
+			v.add("G3", at)
+		}
+	}
+	v.pairs(pairing{unanswered: "G1", orphan: "G1"})
+	v.callShape("G5")
+}
+
+// unsigned reports whether a block is a call without a thought signature.
+func (v *validator) unsigned(b partAt) bool {
+	p := v.part(b)
+	return isCall(p) && p.Signature == "" && !strings.Contains(p.Raw, `"thoughtSignature"`) && !strings.Contains(p.Raw, `"thought_signature"`)
 }
