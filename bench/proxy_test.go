@@ -87,12 +87,11 @@ func proxySteps(b *testing.B) [][]byte {
 			continue
 		}
 		healed, _ := transcript.Repair(msgs[:n], false)
-		body, _, err := transcript.Render(transcript.FormatAnthropic, &transcript.Request{Model: "claude-sonnet-4-6", MaxTokens: 4096, Messages: healed,
-			Params: []transcript.Param{{Name: "stream", Raw: "true"}}})
+		body, _, err := transcript.Render(transcript.FormatAnthropic, &transcript.Request{Model: "claude-sonnet-4-6", MaxTokens: 4096, Messages: healed})
 		if err != nil {
 			b.Fatal(err)
 		}
-		out = append(out, body)
+		out = append(out, append(body[:len(body)-1], `,"stream":true}`...))
 	}
 	return out
 }

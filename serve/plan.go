@@ -367,9 +367,8 @@ func spellBody(o *Options, out *planned, p *planCall, made *api.ContextPlan, h *
 		if made.Params.ThinkingOff {
 			req.Thinking = `{"type":"disabled"}`
 		}
-	} else if key := made.Params.CacheKey; key != "" {
-		raw, _ := json.Marshal(key) // a string always can
-		req.Params = append(req.Params, transcript.Param{Name: "prompt_cache_key", Raw: string(raw)})
+	} else {
+		req.CacheKey = made.Params.CacheKey
 	}
 	body, notes, err := transcript.Render(made.Format, &req)
 	if err != nil {

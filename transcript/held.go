@@ -17,10 +17,17 @@ var known = func() map[string]bool {
 	return textutil.Set(types)
 }()
 
-// Held reports whether a message holds content that only its provider understands: a block or an
-// item of an unknown type, a provider's compaction, or media from an unknown source. Such a
-// message stays at its place in every prompt, byte for byte.
-func Held(m *memkernel.Message) bool { return slices.ContainsFunc(m.Parts, held) }
+// Held reports whether a message holds content that only its provider understands, and whether it
+// holds nothing else. Such content is a block or an item of an unknown type, a provider's compaction,
+// or media from an unknown source. A message with some of it stays at its place in every prompt, byte for byte.
+func Held(m *memkernel.Message) (some, all bool) {
+	all = true
+	for i := range m.Parts {
+		h := held(m.Parts[i])
+		some, all = some || h, all && h
+	}
+	return some, all
+}
 
 func held(p memkernel.Part) bool {
 	switch {
@@ -40,12 +47,6 @@ func held(p memkernel.Part) bool {
 // Compacted reports whether a message begins with a provider's compaction of earlier messages.
 func Compacted(m *memkernel.Message) bool {
 	return len(m.Parts) > 0 && m.Parts[0].Kind == memkernel.PartOther && rawType(m.Parts[0].Raw) == "compaction"
-}
-
-// HeldWhole reports whether a message holds nothing but content that only its provider
-// understands.
-func HeldWhole(m *memkernel.Message) bool {
-	return !slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return !held(p) })
 }
 
 // roles are the roles that the kernel knows.

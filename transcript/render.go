@@ -1,17 +1,11 @@
 package transcript
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/memkernel/memkernel"
 )
-
-// Param is a further member of the request body.
-type Param struct {
-	Name string
-	// Raw is the member's JSON value.
-	Raw string
-}
 
 // Request is the input of Render.
 type Request struct {
@@ -25,8 +19,8 @@ type Request struct {
 	// (Responses) member, "" for none.
 	Thinking string
 	Markers  []Marker
-	// Params are written last, in order.
-	Params []Param
+	// CacheKey is the key by which OpenAI finds the cache, "" for none.
+	CacheKey string
 	// Source is the dialect that the messages came from. If it is "", it is inferred from the
 	// blocks. Blocks of unknown type go only to the provider of this dialect, and unchanged
 	// messages of this provider keep all their bytes.
@@ -50,18 +44,13 @@ func Render(f Format, req *Request) ([]byte, []Note, error) {
 		r.dst = appendString(r.dst, req.Model)
 	}
 	d.API.Render(r)
-	for _, p := range append([]Param{{"thinking", req.Thinking}}, req.Params...) {
-		if p.Name == "thinking" && p.Raw == "" {
-			continue
-		}
-		c := scan(p.Raw)
-		if c.Skip(); c.End() != nil {
-			return nil, nil, fmt.Errorf("render member %s: %w", p.Name, c.Err)
-		}
+	c := scan(cmp.Or(req.Thinking, "null"))
+	if c.Skip(); c.End() != nil {
+		return nil, nil, fmt.Errorf("render member thinking: %w", c.Err)
 	}
-	for _, p := range req.Params {
-		r.member(p.Name)
-		r.dst = append(r.dst, p.Raw...)
+	if req.CacheKey != "" {
+		r.member("prompt_cache_key")
+		r.put("", req.CacheKey)
 	}
 	return append(r.dst, '}'), r.notes, nil
 }

@@ -172,7 +172,7 @@ func TestRenderErrors(t *testing.T) {
 	if _, _, err := Render("morse", &Request{}); err == nil {
 		t.Error("an unknown format is accepted")
 	}
-	if _, _, err := Render(FormatOpenAI, &Request{Params: []Param{{"x", "{"}}}); err == nil {
+	if _, _, err := Render(FormatAnthropic, &Request{Thinking: "{"}); err == nil {
 		t.Error("a broken member is accepted")
 	}
 }

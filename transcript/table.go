@@ -85,7 +85,7 @@ type api struct {
 	// Join adds an element to the assistant's message before it, in an API whose answers are several
 	// elements. It may be nil.
 	Join func(into, m *memkernel.Message)
-	// Render writes the members of a request except further parameters and the closing brace. Append
+	// Render writes the members of a request except the cache's key and the closing brace. Append
 	// writes one block without markers, or nothing if the API has no form for it.
 	Render func(*renderer)
 	Append func(dst []byte, role memkernel.Role, p *memkernel.Part) []byte

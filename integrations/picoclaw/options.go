@@ -9,13 +9,13 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 )
 
-// DefaultFixedTokens is the assumed size of a host's system prompt and tools if the host doesn't
+// defaultFixedTokens is the assumed size of a host's system prompt and tools if the host doesn't
 // give their size. A value that is too large causes an early cut. A value that is too small
 // causes a compaction that the host requests.
-const DefaultFixedTokens = 8_000
+const defaultFixedTokens = 8_000
 
-// DefaultMaxSessions bounds the sessions that a gateway with many chats keeps in memory.
-const DefaultMaxSessions = 256
+// defaultMaxSessions bounds the sessions that a gateway with many chats keeps in memory.
+const defaultMaxSessions = 256
 
 // Options configure a Manager.
 type Options[M any] struct {
@@ -25,7 +25,7 @@ type Options[M any] struct {
 	History func(sessionKey string) []M
 	// Model is the model's id. It decides how tokens are counted and which cache rules apply.
 	Model string
-	// FixedTokens is DefaultFixedTokens by default.
+	// FixedTokens is defaultFixedTokens by default.
 	FixedTokens int
 	// Resolver is the tool by which the model follows a pointer to a page. It is memory_get if
 	// package tools is registered. If it is "", every result stays at level structured or above.
@@ -37,7 +37,7 @@ type Options[M any] struct {
 	// checkpoints name no source.
 	Source func(sessionKey string) checkpoint.Source
 	// MaxSessions is the number of conversations that are held in memory. Default:
-	// DefaultMaxSessions. The manager drops the session that was used least recently, and reads
+	// defaultMaxSessions. The manager drops the session that was used least recently, and reads
 	// it again when it continues.
 	MaxSessions int
 	// Encode converts a message to the JSON of chat completions, and Decode converts the JSON
@@ -54,10 +54,10 @@ type Options[M any] struct {
 
 func (o Options[M]) withDefaults() Options[M] {
 	if o.FixedTokens == 0 {
-		o.FixedTokens = DefaultFixedTokens
+		o.FixedTokens = defaultFixedTokens
 	}
 	if o.MaxSessions <= 0 {
-		o.MaxSessions = DefaultMaxSessions
+		o.MaxSessions = defaultMaxSessions
 	}
 	if o.History == nil {
 		o.History = func(string) []M { return nil }

@@ -203,10 +203,7 @@ func renderBody(out *planned, f transcript.Format) ([]byte, []transcript.Note, e
 			req.Thinking = `{"type":"disabled"}`
 		}
 	default:
-		if key := plan.Params.CacheKey; key != "" {
-			raw, _ := json.Marshal(key) // a string never fails
-			req.Params = append(req.Params, transcript.Param{Name: "prompt_cache_key", Raw: string(raw)})
-		}
+		req.CacheKey = plan.Params.CacheKey
 	}
 	return transcript.Render(f, &req)
 }

@@ -55,7 +55,7 @@ func doubt(b *transcript.Body) string {
 		return passProbe
 	case b.Messages[n-1].Role == memkernel.RoleAssistant:
 		return passAnswered
-	case !slices.ContainsFunc(b.Messages, func(m memkernel.Message) bool { return !transcript.HeldWhole(&m) }):
+	case !slices.ContainsFunc(b.Messages, func(m memkernel.Message) bool { _, all := transcript.Held(&m); return !all }):
 		return passBlock
 	case !slices.ContainsFunc(b.Messages, func(m memkernel.Message) bool { return !isSystem(&m) }):
 		return passSystem

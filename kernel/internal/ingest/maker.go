@@ -86,7 +86,7 @@ func (g *Maker) message(m *memkernel.Message) pagevm.HostMessage {
 		}
 		overhead = 0
 	}
-	if h.Held = transcript.Held(m); h.Held {
+	if h.Held, _ = transcript.Held(m); h.Held {
 		h.Lead = m.Role == memkernel.RoleAssistant && transcript.Compacted(m)
 		for i := range h.Segments {
 			s := &h.Segments[i]
