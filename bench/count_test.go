@@ -41,7 +41,7 @@ func parts(text string) []string {
 }
 
 func count(b *testing.B, texts []string) {
-	counter, err := budget.For(budget.O200k)
+	counter, err := budget.For("o200k")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func read(b *testing.B, d transcript.Dialect, data []byte) {
 		b.Fatalf("%d messages of %s", len(s.Messages), s.Dialect)
 	}
 	lines := [][]byte{data}
-	if d != transcript.Anthropic && d != transcript.OpenAI {
+	if d != "anthropic" && d != transcript.OpenAI {
 		lines = bytes.Split(bytes.TrimSpace(data), []byte("\n"))
 	}
 	var untyped, typed time.Duration
@@ -85,13 +85,13 @@ func inDialect(b *testing.B, d transcript.Dialect) []byte {
 			b.Fatal(err)
 		}
 		return raw
-	case transcript.Anthropic:
+	case "anthropic":
 		return body(b, transcript.FormatAnthropic)
 	case transcript.OpenAI:
 		return body(b, transcript.FormatOpenAI)
 	case transcript.Codex:
 		return rollout(b)
-	case transcript.Copilot:
+	case "copilot":
 		return events(b)
 	case transcript.Pi:
 		return piSession(b)

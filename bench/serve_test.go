@@ -142,7 +142,7 @@ func BenchmarkServe(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer k.Close()
-	in, err := transcript.NewIntake(transcript.Anthropic)
+	in, err := transcript.NewIntake("anthropic")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,9 +14,9 @@ func BenchmarkO200k(b *testing.B) {
 		{"markdown", "markdown"}, {"log", "log"}, {"german", "german"}, {"japanese", "japanese"},
 	} {
 		text := sample(b, c.class)
-		ref := reference(b, O200k)
+		ref := reference(b, o200k)
 		b.Run(c.name+"/memkernel", func(b *testing.B) {
-			counter, _ := For(O200k)
+			counter, _ := For(o200k)
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {

@@ -38,7 +38,7 @@ var reference = func() func(tb testing.TB, name string) *tiktoken.Tiktoken {
 	}
 }()
 
-var vocabularies = []string{O200k, cl100k}
+var vocabularies = []string{o200k, cl100k}
 
 func exact(name string) *bpe {
 	c, _ := For(name)
@@ -132,7 +132,7 @@ func TestClassesFollowUnicode(t *testing.T) {
 
 // TestMergeOrder compares long pieces with merging pair by pair.
 func TestMergeOrder(t *testing.T) {
-	v := exact(O200k).vocab
+	v := exact(o200k).vocab
 	rng := rand.New(rand.NewPCG(1, 2))
 	alphabets := []string{"a", "ab", "-=", "aeiostrn", "漢字日本", " \t", "abcdefghijklmnopqrstuvwxyz"}
 	for range suite.Pick(300, 1500) {
@@ -232,7 +232,7 @@ func TestAllRunesEqualReference(t *testing.T) {
 				r = 0x10FF00
 			}
 		}
-		wantCount(t, O200k, b.String())
+		wantCount(t, o200k, b.String())
 		if stride == 1 {
 			wantCount(t, cl100k, b.String())
 		}
@@ -288,6 +288,6 @@ func FuzzO200kEqualsReference(f *testing.F) {
 		if len(text) > 4096 {
 			t.Skip()
 		}
-		wantCount(t, O200k, text)
+		wantCount(t, o200k, text)
 	})
 }

@@ -40,7 +40,7 @@ func (c Count) Add(d Count) Count {
 
 // Names of tokenizers, as [For] takes and familyOf returns them.
 const (
-	O200k     = "o200k"      // OpenAI since GPT-4o
+	o200k     = "o200k"      // OpenAI since GPT-4o
 	cl100k    = "cl100k"     // GPT-4, GPT-3.5, text-embedding-3
 	claudeOld = "claude-old" // Claude up to Opus 4.6, Sonnet 4.6, Haiku 4.5
 	claudeNew = "claude-new" // Claude Opus 4.7, Sonnet 5, Fable, Haiku 5.5 and later
@@ -60,7 +60,7 @@ type Counter interface {
 // an error.
 func For(tokenizer string) (Counter, error) {
 	switch tokenizer {
-	case O200k:
+	case o200k:
 		return &bpe{tokenizer, openVocabulary(o200kTable), nextO200k}, nil
 	case cl100k:
 		return &bpe{tokenizer, openVocabulary(cl100kTable), nextCl100k}, nil

@@ -18,7 +18,7 @@ func (c *countingCounter) Count(text string) Count {
 }
 
 func TestCacheCountsOnce(t *testing.T) {
-	base, _ := For(O200k)
+	base, _ := For(o200k)
 	c := &countingCounter{Counter: base}
 	k := NewCache(0)
 	texts := []string{strings.Repeat("one ", 50), strings.Repeat("two ", 50), ""}
@@ -60,7 +60,7 @@ func TestCacheIsBounded(t *testing.T) {
 }
 
 func TestCacheIsSafe(t *testing.T) {
-	c, _ := For(O200k)
+	c, _ := For(o200k)
 	k := NewCache(32)
 	var wg sync.WaitGroup
 	for g := range 8 {
@@ -77,7 +77,7 @@ func TestCacheIsSafe(t *testing.T) {
 }
 
 func BenchmarkCacheWarm(b *testing.B) {
-	c, _ := For(O200k)
+	c, _ := For(o200k)
 	k := NewCache(0)
 	text := sample(b, "go")
 	b.SetBytes(int64(len(text)))

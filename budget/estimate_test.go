@@ -30,7 +30,7 @@ var classes = []struct {
 // its worst classes, 12 % below for Go and 17 % above for TypeScript. Bounds may
 // not miss, but for 2 % against the careful end, which is rounded.
 func TestEstimatesByClass(t *testing.T) {
-	exact, _ := For(O200k)
+	exact, _ := For(o200k)
 	old, _ := For(claudeOld)
 	later, _ := For(claudeNew)
 	for _, c := range classes {
@@ -55,7 +55,7 @@ func TestEstimatesByClass(t *testing.T) {
 }
 
 func TestGermanIsNotCheap(t *testing.T) {
-	exact, _ := For(O200k)
+	exact, _ := For(o200k)
 	old, _ := For(claudeOld)
 	text := sample(t, "german")
 	if got, floor := old.Count(text).Tokens, exact.Count(text).Tokens; got < floor {

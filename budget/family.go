@@ -74,11 +74,11 @@ func openAIFamily(id string, words []string) string {
 	case has("gpt-2", "gpt2", "text-davinci", "code-davinci", "davinci-codex", "cushman"):
 		return bySize // older than the vocabularies that are known
 	case has("gpt-4o", "gpt-4.1", "gpt-4-1", "gpt-4.5", "gpt-4-5", "chatgpt-", "gpt-oss", "codex"):
-		return O200k
+		return o200k
 	case has("gpt-4", "gpt-3.5", "gpt-35", "text-embedding-", "davinci-002", "babbage-002"):
 		return cl100k
 	case slices.Contains(words, "gpt"), slices.ContainsFunc(words, isReasoner):
-		return O200k
+		return o200k
 	}
 	return bySize
 }

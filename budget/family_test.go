@@ -15,7 +15,7 @@ func TestFamily(t *testing.T) {
 			"claude-3-5-sonnet-20241022", "claude-3-opus-20240229", "anthropic.claude-3-haiku-20240307-v1:0", "claude-2.1", "claude-instant-1.2",
 			"claude-opus-4@20250514", "claude-sonnet-4-20250514", "claude-3-7-sonnet-latest", "anthropic.claude-v2:1", "anthropic.claude-v2", "claude-sonnet-4-5[1m]", "claude-opus-4.6",
 		},
-		O200k: {
+		o200k: {
 			"gpt-4o", "gpt-4o-mini-2024-07-18", "chatgpt-4o-latest", "gpt-4.1", "openai/gpt-4.1-nano", "gpt-4.5-preview", "gpt-5", "gpt-5.6-codex", "gpt-6.1",
 			"o1", "o3-mini", "o4-mini-2025-04-16", "openai/o3", "codex-mini-latest", "gpt-oss-120b", "azure/gpt-5-mini", "ft:gpt-4o-mini-2024-07-18:acme::abc123", "gpt-7-preview",
 		},

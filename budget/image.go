@@ -18,7 +18,7 @@ func imageRuleFor(family, model string) imageRule {
 		return func(w, h int) int { return claudeImage(w, h, 2576, 4784) }
 	case strings.Contains(model, "gpt-4o-mini"):
 		return func(w, h int) int { return 2833 + 5667*openAITiles(w, h) }
-	case family == O200k || family == cl100k:
+	case family == o200k || family == cl100k:
 		// Tiles, or one token for each started 32-pixel square, 1,536 at most.
 		return func(w, h int) int { return max(85+170*openAITiles(w, h), min(ceilDiv(w, 32)*ceilDiv(h, 32), 1536)) }
 	case family == gemini:

@@ -55,7 +55,7 @@ func overheadsFor(model string) overheads {
 		// (TestCallFraming).
 		o = overheads{Base: 7, PerMessage: 2, PerToolUse: 50, PerToolResult: 30, PerTool: 20}
 		o.ToolPrompt = claudeToolPrompt(model)
-	case O200k, cl100k:
+	case o200k, cl100k:
 		// OpenAI's cookbook: 3 to 4 per message, 3 to prime the answer; tools 16
 		// to 24 once and about 6 each.
 		o = overheads{Base: 6, PerMessage: 4, PerToolUse: 12, PerToolResult: 8, PerTool: 8, ToolPrompt: 24}

@@ -19,7 +19,7 @@ func TestOverheads(t *testing.T) {
 			t.Errorf("%s: tools don't add up: %+v", tc.model, o)
 		}
 	}
-	for _, m := range []string{"gpt-5", "gemini-3", "who-knows", O200k, bySize, ""} {
+	for _, m := range []string{"gpt-5", "gemini-3", "who-knows", o200k, bySize, ""} {
 		if o := overheadsFor(m); o.Base <= 0 || o.PerMessage <= 0 || o.PerToolUse <= 0 || o.PerToolResult <= 0 || o.PerTool <= 0 {
 			t.Errorf("%q: %+v", m, o)
 		}

@@ -69,7 +69,7 @@ func TestSessionsEqualReference(t *testing.T) {
 		if total += len(text); total > limit {
 			break
 		}
-		wantCount(t, O200k, text)
+		wantCount(t, o200k, text)
 		if len(seen)%8 == 0 || limit > 1<<30 {
 			wantCount(t, cl100k, text)
 		}
@@ -88,8 +88,8 @@ func BenchmarkO200kSessions(b *testing.B) {
 		}
 		texts = append(texts, text)
 	}
-	counter, _ := For(O200k)
-	ref := reference(b, O200k)
+	counter, _ := For(o200k)
+	ref := reference(b, o200k)
 	b.SetBytes(size)
 	b.ReportAllocs()
 	for b.Loop() {

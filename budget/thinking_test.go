@@ -22,7 +22,7 @@ func TestHiddenThinking(t *testing.T) {
 		{"nothing is shown", "", claudeOld, 4000, 990, 1000},
 		{"the newer tokenizer makes more of a summary", text, claudeNew, 4 * len(text), 800, 900},
 		{"the newer tokenizer makes more of nothing shown", "", claudeNew, 4000, 1290, 1300},
-		{"another provider's signature", "", O200k, 4000, 0, 0},
+		{"another provider's signature", "", o200k, 4000, 0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestToolInput(t *testing.T) {
 	tests := []struct{ family, in, want string }{
 		{claudeOld, `{"path":"a.go","text":"x\n\ty","n":3,"all":false,"none":null}`, "path\na.go\ntext\nx\n\ty\nn\n3\nall\nfalse\nnone\nnull\n"},
 		{claudeNew, `{"edits":[{"old":"é"}]}`, "edits\nold\né\n"},
-		{O200k, `{"path":"a\n"}`, `{"path":"a\n"}`},
+		{o200k, `{"path":"a\n"}`, `{"path":"a\n"}`},
 		{claudeOld, `{"path":"a`, `{"path":"a`},
 		{claudeOld, `{"a":1} and more`, `{"a":1} and more`},
 		{claudeOld, "*** Begin Patch", "*** Begin Patch"},

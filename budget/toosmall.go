@@ -33,7 +33,7 @@ func (e *TooSmallError) Always() bool {
 func (e *TooSmallError) Error() string {
 	if e.Always() {
 		u := Unfit{System: e.System, Tools: e.Tools, Window: e.Window, Reserve: e.Reserve}
-		return u.String() + "; " + FitHint
+		return u.String() + "; " + fitHint
 	}
 	names := make([]string, len(e.Largest))
 	for i, it := range e.Largest {
@@ -43,8 +43,11 @@ func (e *TooSmallError) Error() string {
 		e.Window, e.Fixed, e.Reserve, e.Over, strings.Join(names, ", "))
 }
 
-// FitHint tells the user what to do if system prompt and tools don't fit.
-const FitHint = "use fewer tools, a shorter system prompt, a larger window (plan.context_window) or a smaller reserve (plan.reserve)"
+// fitHint tells the user what to do if system prompt and tools don't fit.
+const fitHint = "use fewer tools, a shorter system prompt, a larger window (plan.context_window) or a smaller reserve (plan.reserve)"
+
+// Hint tells the user what to do.
+func (u Unfit) Hint() string { return fitHint }
 
 func (u Unfit) String() string {
 	return fmt.Sprintf("the fixed part does not fit: a system prompt of %d tokens and tools of %d in a window of %d with a reserve of %d", u.System, u.Tools, u.Window, u.Reserve)

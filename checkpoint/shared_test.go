@@ -20,7 +20,7 @@ var noon = time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
 // tokens counts with a real tokenizer.
 func tokens(t testing.TB) func(string) int {
 	t.Helper()
-	c, err := budget.For(budget.O200k)
+	c, err := budget.For("o200k")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func TestSystemMessagesInTheConversation(t *testing.T) {
 			req.ContextWindow, req.Format = 40_000, format
 			p := mustPlan(t, k, req)
 			where := fmt.Sprintf("seed %d, %d messages", seed, len(c.msgs))
-			for _, v := range transcript.Validate(provider, &transcript.Request{Model: req.Model, Messages: p.Messages, Source: transcript.Anthropic}) {
+			for _, v := range transcript.Validate(provider, &transcript.Request{Model: req.Model, Messages: p.Messages, Source: "anthropic"}) {
 				t.Fatalf("%s: %+v", where, v)
 			}
 			if p.Layout.Made != nil {

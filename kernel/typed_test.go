@@ -222,7 +222,7 @@ func spellings() []spelling {
 				return []string{js(obj{"type": "attachment", "uuid": fmt.Sprint("att", n), "timestamp": at(n, 1), "attachment": obj{"type": "hook_additional_context", "content": []any{s}}})}
 			},
 		}), joined},
-		{transcript.Anthropic, "", bodyTyped, func(n int) []string { return []string{body("assistant", fmt.Sprintf("Step %d is done.", n))} },
+		{"anthropic", "", bodyTyped, func(n int) []string { return []string{body("assistant", fmt.Sprintf("Step %d is done.", n))} },
 			with(inTexts(bodyTyped), map[string]func(int, string) []string{"result": bodyResult(), "text beside a result": bodyResult("too"),
 				"synthetic": func(n int, s string) []string {
 					return []string{body("user", []any{obj{"type": "text", "text": s, "synthetic": true}})}

@@ -112,7 +112,7 @@ func TestNotesStayInTheirFence(t *testing.T) {
 
 // A block of ten short notes spends little on itself.
 func TestRenderIsCheap(t *testing.T) {
-	c, err := budget.For(budget.O200k)
+	c, err := budget.For("o200k")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -165,7 +165,7 @@ func scalingMoves(b *testing.B, n int, balanced bool) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { k.Close() })
-	in, err := transcript.NewIntake(transcript.Anthropic)
+	in, err := transcript.NewIntake("anthropic")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -502,7 +502,7 @@ func BenchmarkScalingGrowth(b *testing.B) {
 		return took, err
 	}
 	intake := func() *transcript.Intake {
-		in, err := transcript.NewIntake(transcript.Anthropic)
+		in, err := transcript.NewIntake("anthropic")
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func (s *scribe) said(role, parts string) {
 
 func (s *scribe) says(text string) {
 	switch s.dialect {
-	case OpenCode:
+	case "opencode":
 		s.said("user", `{"type":"text","text":`+quote(text)+`}`)
 	case ClaudeCode:
 		s.record("user", `{"role":"user","content":`+quote(text)+`}`)
@@ -58,7 +58,7 @@ func (s *scribe) says(text string) {
 		s.add(`{"type":"message","id":"e%d","parentId":"e%d","message":{"role":"user","content":%s}}`, s.n+1, s.n, quote(text))
 	case GeminiCLI:
 		s.row("user", `"content":[{"text":`+quote(text)+`}]`)
-	case Copilot:
+	case "copilot":
 		s.event("user.message", `{"content":`+quote(text)+`}`)
 	case Codex:
 		s.add(`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":%s}]}}`, quote(text))
@@ -72,13 +72,13 @@ func (s *scribe) calls(calls [][3]string, results []string) {
 	var list []string
 	for i, c := range calls {
 		switch s.dialect {
-		case OpenCode:
+		case "opencode":
 			list = append(list, fmt.Sprintf(`{"type":"tool","callID":%q,"tool":%s,"state":{"status":"completed","input":%s,"output":%q}}`, c[0], quote(c[1]), c[2], results[i]))
-		case ClaudeCode, Anthropic:
+		case ClaudeCode, anthropic:
 			list = append(list, fmt.Sprintf(`{"type":"tool_use","id":%q,"name":%s,"input":%s}`, c[0], quote(c[1]), c[2]))
 		case GeminiCLI:
 			list = append(list, fmt.Sprintf(`{"id":%q,"name":%s,"args":%s}`, c[0], quote(c[1]), c[2]))
-		case Copilot:
+		case "copilot":
 			list = append(list, fmt.Sprintf(`{"toolCallId":%q,"name":%s,"arguments":%s,"type":"function"}`, c[0], quote(c[1]), c[2]))
 		case Pi:
 			list = append(list, fmt.Sprintf(`{"type":"toolCall","id":%q,"name":%s,"arguments":%s}`, c[0], quote(c[1]), c[2]))
@@ -90,7 +90,7 @@ func (s *scribe) calls(calls [][3]string, results []string) {
 	}
 	content := strings.Join(list, ",")
 	switch s.dialect {
-	case OpenCode:
+	case "opencode":
 		s.said("assistant", content)
 		return // with their results
 	case ClaudeCode:
@@ -99,9 +99,9 @@ func (s *scribe) calls(calls [][3]string, results []string) {
 		s.add(`{"type":"message","id":"e%d","parentId":"e%d","message":{"role":"assistant","content":[%s]}}`, s.n+1, s.n, content)
 	case GeminiCLI:
 		s.row("gemini", `"content":"","toolCalls":[`+content+`]`)
-	case Copilot:
+	case "copilot":
 		s.event("assistant.message", `{"content":"","toolRequests":[`+content+`]}`)
-	case Anthropic:
+	case anthropic:
 		s.add(`{"role":"assistant","content":[%s]}`, content)
 	case OpenAI:
 		s.add(`{"role":"assistant","content":null,"tool_calls":[%s]}`, content)
@@ -116,13 +116,13 @@ func (s *scribe) calls(calls [][3]string, results []string) {
 			s.record("user", fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%q}]}`, id, text))
 		case GeminiCLI:
 			s.row("user", fmt.Sprintf(`"content":[{"functionResponse":{"id":%q,"name":%s,"response":{"output":%q}}}]`, id, quote(named), text))
-		case Copilot:
+		case "copilot":
 			s.event("tool.execution_complete", fmt.Sprintf(`{"toolCallId":%q,"success":true,"result":{"content":%q}}`, id, text))
 		case Pi:
 			s.add(`{"type":"message","id":"e%d","parentId":"e%d","message":{"role":"toolResult","toolCallId":%q,"content":[{"type":"text","text":%q}]}}`, s.n+1, s.n, id, text)
 		case Codex:
 			s.add(`{"type":"response_item","payload":{"type":"function_call_output","call_id":%q,"output":%q}}`, id, text)
-		case Anthropic:
+		case anthropic:
 			s.add(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%q}]}`, id, text)
 		default:
 			s.add(`{"role":"tool","tool_call_id":%q,"content":%q}`, id, text)
@@ -134,7 +134,7 @@ func (s *scribe) load(t *testing.T) []memkernel.Message {
 	t.Helper()
 	text := strings.Join(s.lines, "\n")
 	switch {
-	case s.dialect == OpenCode:
+	case s.dialect == "opencode":
 		text = `{"info":{"id":"ses_1"},"messages":[` + strings.Join(s.lines, ",") + `]}`
 	case s.dialect.Document():
 		text = `{"model":"m","messages":[` + strings.Join(s.lines, ",") + `]}`
@@ -381,7 +381,7 @@ func TestMendedCalls(t *testing.T) {
 // TestServersOwnIDs: an id that the Messages API does not have is a legal one in both halves of
 // a pair where the request is for that API, and the server's own in a client's request.
 func TestServersOwnIDs(t *testing.T) {
-	s := scribe{dialect: Anthropic}
+	s := scribe{dialect: anthropic}
 	s.says("look")
 	s.calls([][3]string{{"f:0", "ls", `"etc"`}, {"f:1", "ls", `{"dir":"b"}`}}, []string{"A", "B"})
 	s.says("and?")
@@ -409,7 +409,7 @@ func TestServersOwnIDs(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	msgs, _ := Repair(s.load(t), false)
-	body, _, err := Render(FormatAnthropic, &Request{Messages: msgs, Source: Anthropic})
+	body, _, err := Render(FormatAnthropic, &Request{Messages: msgs, Source: anthropic})
 	if got := ids(body); err != nil || got != "f_0 f_1 f_0 f_1 f_0_2 f_0_2" {
 		t.Errorf("%v: %s", err, got)
 	}

@@ -22,7 +22,7 @@ func generated(d Dialect, n int) []byte {
 		b.WriteString(`{"type":"session","version":3,"id":"p","cwd":"/w"}` + "\n")
 	case Codex:
 		b.WriteString(`{"timestamp":"2026-03-01T08:00:00.000Z","type":"session_meta","payload":{"id":"x","cwd":"/w"}}` + "\n")
-	case Anthropic:
+	case anthropic:
 		b.WriteString(`{"model":"claude-opus-4-6","messages":[`)
 	case OpenAI:
 		b.WriteString(`{"model":"gpt-5.5","messages":[{"role":"system","content":"Be brief."},`)
@@ -30,7 +30,7 @@ func generated(d Dialect, n int) []byte {
 	for i := range n {
 		fmt.Fprintf(&b, rounds[d], i, i, i, i, text)
 	}
-	if d == Anthropic || d == OpenAI {
+	if d == anthropic || d == OpenAI {
 		b.Truncate(b.Len() - 2)
 		b.WriteString("]}\n")
 	}
@@ -53,7 +53,7 @@ var rounds = map[Dialect]string{
 {"timestamp":"2026-03-01T08:00:03.200Z","type":"response_item","payload":{"type":"function_call","id":"f%[1]d","name":"exec_command","arguments":"{\"cmd\":\"cat boil.go\"}","call_id":"t%[1]d"}}
 {"timestamp":"2026-03-01T08:00:04.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"t%[1]d","output":%[5]s}}
 `,
-	Anthropic: `{"role":"user","content":"Question %[1]d, please?"},
+	anthropic: `{"role":"user","content":"Question %[1]d, please?"},
 {"role":"assistant","content":[{"type":"tool_use","id":"t%[1]d","name":"Read","input":{"file_path":"/w/boil.go"}}]},
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"t%[1]d","content":%[5]s}]},
 `,
@@ -128,7 +128,7 @@ type minimal struct {
 
 func benchJSON[T any](b *testing.B, d Dialect, data []byte) {
 	lines := [][]byte{data}
-	if d != Anthropic && d != OpenAI {
+	if d != anthropic && d != OpenAI {
 		lines = bytes.Split(bytes.TrimSpace(data), []byte("\n"))
 	}
 	b.SetBytes(int64(len(data)))

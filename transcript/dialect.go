@@ -18,10 +18,8 @@ const (
 	ClaudeCode Dialect = "claude-code"
 	Pi         Dialect = "pi"
 	Codex      Dialect = "codex"
-	Copilot    Dialect = "copilot"
 	GeminiCLI  Dialect = "gemini-cli"
-	OpenCode   Dialect = "opencode"
-	Anthropic  Dialect = "anthropic"
+	anthropic  Dialect = "anthropic"
 	OpenAI     Dialect = "openai"
 )
 

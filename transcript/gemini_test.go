@@ -116,9 +116,9 @@ func TestGeminiWrite(t *testing.T) {
 }
 
 func TestGeminiRender(t *testing.T) {
-	in := intake(t, Anthropic, intakes[Anthropic])
+	in := intake(t, anthropic, intakes[anthropic])
 	out, notes, err := Render(FormatGemini, &Request{Model: "gemini-3-flash", MaxTokens: 10, System: []memkernel.Part{{Kind: memkernel.PartText, Text: "s"}},
-		Tools: []memkernel.Tool{{Name: "look", Raw: `{"name":"look","input_schema":{"type":"object"}}`}}, Messages: in.Messages(), Source: Anthropic})
+		Tools: []memkernel.Tool{{Name: "look", Raw: `{"name":"look","input_schema":{"type":"object"}}`}}, Messages: in.Messages(), Source: anthropic})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 var intakes = map[Dialect][]string{
-	Anthropic: {
+	anthropic: {
 		`{"role":"user","content":"hi","x-own":{"a":1}}`,
 		`{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"tool_use","id":"t1","name":"look","input":{"path":"a"}}]}`,
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"long text"}],"x-own":2}`,
@@ -162,7 +162,7 @@ func TestIntakeOfRecordedRequests(t *testing.T) {
 			continue
 		}
 		s, err := LoadFile("testdata/"+f.Name(), nil)
-		if err != nil || s.Dialect != Anthropic && s.Dialect != OpenAI {
+		if err != nil || s.Dialect != anthropic && s.Dialect != OpenAI {
 			continue
 		}
 		data, _ := os.ReadFile("testdata/" + f.Name())

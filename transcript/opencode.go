@@ -14,7 +14,7 @@ import (
 // This file reads the document that OpenCode's command export writes of a session.
 
 // openCodeDialect are exported sessions of OpenCode.
-var openCodeDialect = dialectRow{Name: OpenCode, Lines: []sign{{5, "info messages", nil}}, Spread: true, Parse: openCodeParse, Assemble: openCodeAssemble}
+var openCodeDialect = dialectRow{Name: "opencode", Lines: []sign{{5, "info messages", nil}}, Spread: true, Parse: openCodeParse, Assemble: openCodeAssemble}
 
 type openCodeDocument struct {
 	Info struct {

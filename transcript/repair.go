@@ -8,9 +8,9 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// MissingResult is the text of the synthetic result that Repair gives a call that was never
+// missingResult is the text of the synthetic result that Repair gives a call that was never
 // answered.
-const MissingResult = "[no result was recorded for this call]"
+const missingResult = "[no result was recorded for this call]"
 
 // Repair returns messages for planning that providers accept. It
 //
@@ -397,6 +397,6 @@ func (h *repairer) missing(asked memkernel.Message, id string) memkernel.Message
 	}
 	m.Parts = []memkernel.Part{{Kind: memkernel.PartToolResult, Result: &memkernel.ToolResult{
 		CallID: id, Text: true, Synthetic: true,
-		Content: memkernel.Text(MissingResult)}}}
+		Content: memkernel.Text(missingResult)}}}
 	return m
 }

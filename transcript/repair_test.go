@@ -35,7 +35,7 @@ func tool(parts ...memkernel.Part) memkernel.Message {
 }
 
 func TestRepair(t *testing.T) {
-	missing := MissingResult
+	missing := missingResult
 	for _, tc := range []struct {
 		name    string
 		in      []memkernel.Message

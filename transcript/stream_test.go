@@ -92,10 +92,10 @@ func TestDetect(t *testing.T) {
 		{"pi without header", `{"type":"message","id":"a","parentId":"b","message":{}}`, Pi},
 		{"codex", `{"timestamp":"t","type":"session_meta","payload":{}}`, Codex},
 		{"codex early", `{"id":"a","timestamp":"t","instructions":null}`, Codex},
-		{"anthropic", `{"model":"claude-x","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}`, Anthropic},
-		{"anthropic array", `[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]`, Anthropic},
-		{"anthropic cut in the system prompt", `{"system":"` + strings.Repeat("x", 100), Anthropic},
-		{"anthropic later system message", `[{"role":"user","content":"a"},{"role":"system","content":"b"}]`, Anthropic},
+		{"anthropic", `{"model":"claude-x","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}`, anthropic},
+		{"anthropic array", `[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]`, anthropic},
+		{"anthropic cut in the system prompt", `{"system":"` + strings.Repeat("x", 100), anthropic},
+		{"anthropic later system message", `[{"role":"user","content":"a"},{"role":"system","content":"b"}]`, anthropic},
 		{"openai", `{"model":"gpt-5","messages":[{"role":"system","content":"hi"}]}`, OpenAI},
 		{"openai array", `[{"role":"assistant","tool_calls":[]},{"role":"tool","tool_call_id":"a"}]`, OpenAI},
 		{"bom and blank", bom + " \r\n\r\n" + `{"type":"session","id":"a"}`, Pi},
@@ -204,10 +204,10 @@ func TestBrokenDocuments(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var le *LineError
-			if _, err := Load(strings.NewReader(tc.in), "", &Options{Dialect: Anthropic}); !errors.As(err, &le) {
+			if _, err := Load(strings.NewReader(tc.in), "", &Options{Dialect: anthropic}); !errors.As(err, &le) {
 				t.Fatalf("Load = %v, want a LineError", err)
 			}
-			opt := &Options{Dialect: Anthropic, SkipBroken: true}
+			opt := &Options{Dialect: anthropic, SkipBroken: true}
 			if s := load(t, tc.in, opt); len(s.Skipped) != 1 || len(s.Messages) != tc.kept {
 				t.Errorf("skipped %v, kept %d, want %d", s.Skipped, len(s.Messages), tc.kept)
 			}

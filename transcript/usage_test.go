@@ -28,7 +28,7 @@ var logs = []struct {
 {"timestamp":"2026-03-01T10:00:02Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"yes"}]}}
 {"timestamp":"2026-03-01T10:00:02Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":1},"last_token_usage":%s}}}
 `, 4, false},
-	{Anthropic, `{"model":"claude-opus-4-6","system":"s","messages":[{"role":"user","content":"hi"},
+	{anthropic, `{"model":"claude-opus-4-6","system":"s","messages":[{"role":"user","content":"hi"},
  {"role":"assistant","content":"yes",
   "usage":%s}]}`, 2, true},
 	{OpenAI, `{"model":"gpt-5","messages":[{"role":"system","content":"s"},{"role":"user","content":"hi"},

@@ -68,7 +68,7 @@ func (v *validator) merge() {
 			continue
 		}
 		role := string(m.Role)
-		if m.Role == memkernel.RoleTool || m.Role == memkernel.RoleDeveloper || m.Role == memkernel.RoleSystem && v.Source != Anthropic {
+		if m.Role == memkernel.RoleTool || m.Role == memkernel.RoleDeveloper || m.Role == memkernel.RoleSystem && v.Source != anthropic {
 			role = "user" // only a conversation of Anthropic's may have system messages inside
 		}
 		if n := len(v.turns); n == 0 || v.turns[n-1].Role != role {

@@ -61,7 +61,7 @@ func Open(ctx context.Context, set Set) (b *Bench, err error) {
 		}
 	}()
 	b = made
-	if b.counter, err = budget.For(budget.O200k); err != nil {
+	if b.counter, err = budget.For("o200k"); err != nil {
 		return nil, err
 	}
 	if b.dir, err = os.MkdirTemp("", "memkernel-relevance-"); err != nil {

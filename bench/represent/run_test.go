@@ -87,7 +87,7 @@ func input(call *memkernel.ToolCall, r *memkernel.ToolResult, resolver string) r
 
 // Run represents results and judges what is left of them.
 func Run(results []represent.EvidenceInput) (Report, error) {
-	count, err := budget.For(budget.O200k)
+	count, err := budget.For("o200k")
 	if err != nil {
 		return nil, err
 	}

@@ -194,7 +194,7 @@ var agents = map[transcript.Dialect]struct {
 	host   string
 }{
 	transcript.ClaudeCode: {claudeCode, "claude"}, transcript.Codex: {codex, "codex"}, transcript.Pi: {pi, "pi"},
-	transcript.Copilot: {copilot, "copilot"}, transcript.GeminiCLI: {gemini, "gemini"},
+	"copilot": {copilot, "copilot"}, transcript.GeminiCLI: {gemini, "gemini"},
 }
 
 // tooLarge returns the error for a file above the limit, with advice.

@@ -57,7 +57,7 @@ func (r *reader) openCodeExport(c *candidate) error {
 
 // ocSaid reads the messages of a session's document.
 func (r *reader) ocSaid(s *Session, document []byte) error {
-	said, err := transcript.Load(bytes.NewReader(document), "", &transcript.Options{Dialect: transcript.OpenCode, MaxLineBytes: 2 * maxSession})
+	said, err := transcript.Load(bytes.NewReader(document), "", &transcript.Options{Dialect: "opencode", MaxLineBytes: 2 * maxSession})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
@@ -296,7 +295,7 @@ func (d *doctor) state() {
 func (d *doctor) window() {
 	unfit := session.Unfit(d.in.State)
 	for _, model := range sorted(unfit) {
-		d.tell(health.Warning, fmt.Sprintf("%s: %s; its last request, of %s, was not planned", model, unfit[model], unfit[model].At.Format(time.DateOnly)), budget.FitHint)
+		d.tell(health.Warning, fmt.Sprintf("%s: %s; its last request, of %s, was not planned", model, unfit[model], unfit[model].At.Format(time.DateOnly)), unfit[model].Hint())
 	}
 	if len(unfit) == 0 {
 		d.tell(health.OK, "no request is known whose system prompt and tools are too large", "")
