@@ -21,7 +21,7 @@ type part struct {
 	next, prev int32
 }
 
-// mergers are idle. They don't keep the memory of pieces over keptPiece bytes.
+// mergers holds idle mergers for reuse. A merger of a piece over keptPiece bytes is not kept.
 var mergers = sync.Pool{New: func() any { return new(merger) }}
 
 const keptPiece = 64 << 10 // 64 KiB

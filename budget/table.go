@@ -173,9 +173,10 @@ func pack(s string, i, n int) uint64 {
 	return w
 }
 
-// slotOf returns the home slot of key in a table of n slots, and after the slot after another.
+// slotOf returns the home slot of key in a table of n slots.
 func slotOf(key uint64, n int) int { return int((key * hashMul) >> 32 * uint64(n) >> 32) }
 
+// after returns the slot that is probed after slot at, in a table of n slots.
 func after(at, n int) int {
 	if at++; at == n {
 		return 0
