@@ -57,7 +57,7 @@ type Signals struct {
 
 // DefaultSignals returns the weights that are used if Options has none. They were chosen on three
 // LoCoMo conversations, on a coarse grid. doc/retrieval.md gives the effect of each; `mkbench
-// eval --ablate` and `--leave-one-out` measure that on any sets.
+// eval --ablate` measures that on any sets.
 func DefaultSignals() Signals {
 	return Signals{
 		Before: .6, Behind: .4, Away: .3, Repeat: .5, Answer: 1.2, Question: .45, Session: .5, Apart: .3, Chunk: .1,

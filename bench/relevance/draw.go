@@ -29,11 +29,6 @@ func (d *evaluation) draw(w io.Writer, p display.Style) error {
 		title("without each signal once: the difference")
 		ablationTable(&b, d.Ablation)
 	}
-	if len(d.LeaveOneOut) > 0 {
-		b.WriteByte('\n')
-		title("weights chosen on the other sets, those in use, no signals")
-		foldTable(&b, d.LeaveOneOut)
-	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -73,24 +68,6 @@ func ablationTable(b *strings.Builder, as []ablation) {
 		b.WriteByte('\n')
 	}
 	b.WriteString("  * beyond chance, by the interval of 95 %\n")
-}
-
-func foldTable(b *strings.Builder, folds []fold) {
-	fmt.Fprintf(b, "  %-12s %20s %20s %20s\n", "", "others' R@10 1k nDCG", "in use", "BM25 alone")
-	for _, f := range folds {
-		fmt.Fprintf(b, "  %s", display.Left(f.Set, 12))
-		for _, m := range []Metrics{f.Unseen, f.Given, f.Bare} {
-			fmt.Fprintf(b, "       %4.1f %4.1f %4.1f", 100*m.RecallAt10, 100*m.WithinTokens["1000"], 100*m.NDCGAt10)
-		}
-		b.WriteByte('\n')
-	}
-	for _, k := range knobs {
-		fmt.Fprintf(b, "  %-12s", k.Name)
-		for _, f := range folds {
-			fmt.Fprintf(b, " %6g", f.Chosen[k.Name])
-		}
-		b.WriteByte('\n')
-	}
 }
 
 // draw prints a row for each kind of item.

@@ -30,7 +30,6 @@ type evalFlags struct {
 	with      []string
 	without   []string
 	ablate    bool
-	leaveOut  bool
 	now       time.Time
 	mode      cli.Choice
 	vectors   cli.Choice
@@ -64,9 +63,7 @@ others, noise and constant know nothing.
 search shows), and the weights of a passage's score, such as session=0 or before=0.
 --without takes signals out.
 
---ablate takes each signal out once and prints the loss. --leave-one-out tells whether
-the weights fit more than the sets they were chosen on: it chooses them anew on all sets
-but one and judges them on that one, which takes minutes.
+--ablate takes each signal out once and prints the loss.
 
 --known-items needs no qa.jsonl: it looks for phrases of four words, single words,
 identifiers, headings, dates, words with a letter wrong, names of notes and four words
@@ -96,7 +93,6 @@ of one line of --workspace, --n of each, chosen by --seed.`,
 	f.Uint64Var(&e.seed, "seed", 1, "chooses the known items")
 	f.IntVar(&e.n, "n", 100, "how many known items of each kind")
 	f.BoolVar(&e.ablate, "ablate", false, "take each signal out once, and print what differs")
-	f.BoolVar(&e.leaveOut, "leave-one-out", false, "choose weights on all sets but one, judge them on it")
 	cli.TimeFlag(f, &e.now, "now", "the moment that ages are counted to, in RFC 3339 (default the day after the newest note)")
 	return cmd
 }
@@ -111,9 +107,8 @@ type evaluation struct {
 	Mode    string `json:"mode"`
 	Vectors string `json:"vectors,omitempty"`
 	Report
-	Plain       plainly    `json:"plain"`
-	Ablation    []ablation `json:"ablation,omitempty"`
-	LeaveOneOut []fold     `json:"leave_one_out,omitempty"`
+	Plain    plainly    `json:"plain"`
+	Ablation []ablation `json:"ablation,omitempty"`
 }
 
 // plainly is the result of an FTS5 table for the same questions. Differences has how much higher
@@ -156,7 +151,7 @@ func (e *evalFlags) settings(a *cli.App) (s judging, err error) {
 			if err != nil {
 				return s, cli.Usagef("setting %q: there is no such setting; take unit or a weight: %s", w, err)
 			}
-			s.opts.Signals = k.At(s.opts.Signals, v)
+			*k.in(&s.opts.Signals) = v
 		}
 		s.written = append(s.written, w)
 	}
@@ -165,8 +160,8 @@ func (e *evalFlags) settings(a *cli.App) (s judging, err error) {
 		if err != nil {
 			return s, cli.Usagef("%s", err)
 		}
-		s.opts.Signals = k.At(s.opts.Signals, k.Off)
-		s.written = append(s.written, fmt.Sprintf("%s=%g", k.Name, k.Off))
+		*k.in(&s.opts.Signals) = k.off()
+		s.written = append(s.written, fmt.Sprintf("%s=%g", k, k.off()))
 	}
 	return s, nil
 }
@@ -180,10 +175,8 @@ func (e *evalFlags) check() error {
 		return cli.Usagef("--questions names the file of one set, not of %d", len(e.sets))
 	case e.vectors.Value != "" && e.mode.Value == modeWords:
 		return cli.Usagef("--vectors %s: add --mode vectors or --mode hybrid", e.vectors.Value)
-	case e.mode.Value != modeWords && (e.ablate || e.leaveOut):
-		return cli.Usagef("--ablate and --leave-one-out search by words: leave out --mode")
-	case e.leaveOut && len(e.sets) < 2:
-		return cli.Usagef("--leave-one-out needs two sets at least: --set DIR,DIR")
+	case e.mode.Value != modeWords && e.ablate:
+		return cli.Usagef("--ablate searches by words: leave out --mode")
 	}
 	return nil
 }
@@ -214,11 +207,7 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 		if opts.Embedder, err = e.embed(ctx, a, b); err != nil {
 			return err
 		}
-		now, err := e.moment(ctx, b)
-		if err != nil {
-			return err
-		}
-		answers, err := b.Ask(ctx, &opts, now)
+		answers, err := e.ask(ctx, b, &opts)
 		if err != nil {
 			return err
 		}
@@ -229,15 +218,22 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 		}
 		plain, rows = append(plain, answers...), append(rows, of)
 	}
-	t := newTuner(benches, s.opts, e.now)
-	a.Work("tuning")
 	if e.ablate {
-		if doc.Ablation, err = t.Ablate(ctx, s.opts.Signals); err != nil {
-			return err
-		}
-	}
-	if e.leaveOut {
-		if doc.LeaveOneOut, err = t.LeaveOneOut(ctx, s.opts.Signals); err != nil {
+		a.Work("taking signals out")
+		doc.Ablation, err = ablate(s.opts.Signals, func(signals retrieval.Signals) (out []Answer, err error) {
+			opts := s.opts
+			opts.Signals = signals
+			for _, b := range benches {
+				b.Unpacked = true
+				answers, err := e.ask(ctx, b, &opts)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, answers...)
+			}
+			return out, nil
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -255,6 +251,15 @@ func (e *evalFlags) open(ctx context.Context, dir string) (*Bench, error) {
 		return nil, err
 	}
 	return Open(ctx, set)
+}
+
+// ask asks the questions of a set.
+func (e *evalFlags) ask(ctx context.Context, b *Bench, opts *retrieval.Options) ([]Answer, error) {
+	now, err := e.moment(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	return b.Ask(ctx, opts, now)
 }
 
 func (e *evalFlags) moment(ctx context.Context, b *Bench) (time.Time, error) {
@@ -298,7 +303,7 @@ func (e *evalFlags) knownItems(ctx context.Context, a *cli.App) error {
 		return err
 	}
 	switch {
-	case len(e.sets) > 0 || e.questions != "" || e.ablate || e.leaveOut || e.mode.Value != modeWords:
+	case len(e.sets) > 0 || e.questions != "" || e.ablate || e.mode.Value != modeWords:
 		return cli.Usagef("--known-items judges --workspace by words: leave out --mode and what is about sets")
 	case e.n < 1:
 		return cli.Usagef("--n %d: give a number from 1 on", e.n)
