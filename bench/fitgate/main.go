@@ -2,7 +2,7 @@
 // decides whether the prompt gets recalled notes. The command prints the losses and the false
 // recalls of the fit.
 //
-//	go run -C bench ./fitgate [-write] [-vectors KIND] [-typed DIR] -set DIR[,DIR…]
+//	go run -C bench ./fitgate [-write] [-typed DIR] -set DIR[,DIR…]
 //
 // A DIR is a set of questions (qa.jsonl or questions.jsonl next to its notes), or a workspace
 // whose notes are turned into questions. Each index is asked:
@@ -46,7 +46,6 @@ func main() {
 	var o options
 	sets := flag.String("set", "", "folders, separated by commas")
 	flag.BoolVar(&o.write, "write", false, "write the weights to "+weightsFile)
-	flag.StringVar(&o.vectors, "vectors", "", "search with made vectors: "+strings.Join(relevance.VectorKinds, ", "))
 	flag.StringVar(&o.typed, "typed", "", "a folder of transcripts")
 	flag.IntVar(&o.most, "n", 200, "questions of a set at most, and as many others")
 	flag.Parse()
@@ -58,11 +57,10 @@ func main() {
 }
 
 type options struct {
-	sets    []string
-	write   bool
-	vectors string
-	typed   string
-	most    int
+	sets  []string
+	write bool
+	typed string
+	most  int
 }
 
 func run(ctx context.Context, o options) error {
@@ -93,7 +91,7 @@ func run(ctx context.Context, o options) error {
 	}
 	var groups []*group
 	for i := range all {
-		g, err := ask(ctx, o, &all[i], others(all, i, o.most), prompts, said)
+		g, err := ask(ctx, &all[i], others(all, i, o.most), prompts, said)
 		if err != nil {
 			return err
 		}
@@ -264,28 +262,17 @@ type group struct {
 	samples []sample
 }
 
-func ask(ctx context.Context, o options, s *source, other []string, prompts []prompt, said []string) (*group, error) {
+func ask(ctx context.Context, s *source, other []string, prompts []prompt, said []string) (*group, error) {
 	b, err := relevance.Open(ctx, s.Set)
 	if err != nil {
 		return nil, err
 	}
 	defer b.Close()
-	opts := &retrieval.Options{}
-	if o.vectors != "" {
-		p, err := b.Vectors(o.vectors)
-		if err != nil {
-			return nil, err
-		}
-		if err := b.Embed(ctx, p); err != nil {
-			return nil, err
-		}
-		opts.Embedder = p
-	}
 	now, err := b.Moment(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := retrieval.New(b.Index, opts)
+	r := retrieval.New(b.Index, nil)
 	g := &group{name: s.Name}
 	add := func(text string, answerable, prompt bool) error {
 		got := r.Search(ctx, retrieval.Query{Text: text, Limit: 24, MinShare: .3, Passages: true, NoSnippets: true, Now: now})

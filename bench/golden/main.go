@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/bench/relevance"
@@ -60,7 +59,7 @@ func row(name string, ours, plain []relevance.Answer, rows string) {
 	fmt.Printf("  %-9s", rows)
 	diffs := relevance.Compare(plain, ours)
 	for _, figure := range []string{"recall_at_10", "ndcg_at_10", "recall_within_1000"} {
-		d := diffs[slices.IndexFunc(diffs, func(d relevance.Difference) bool { return d.Name == figure })]
+		d := diffs.Of(figure)
 		fmt.Printf("  %18s%s", fmt.Sprintf("%+.1f (%+.1f, %+.1f)", 100*d.Mean, 100*d.Low, 100*d.High), d.Mark())
 	}
 	fmt.Println()

@@ -27,17 +27,17 @@ var ways = []struct {
 	{"lines", "", retrieval.Query{Passages: true, Lines: true, Limit: 40}},
 	{"chunks", "", retrieval.Query{Lines: true, Limit: 20}},
 	{"some-files", "", retrieval.Query{Passages: true, Want: some}},
-	{"hybrid", relevance.VectorsRight, retrieval.Query{Passages: true}},
-	{"hybrid-lines", relevance.VectorsForeign, retrieval.Query{Passages: true, Lines: true, Limit: 40}},
-	{"hybrid-chunks", relevance.VectorsForeign, retrieval.Query{Limit: 20}},
-	{"hybrid-some-files", relevance.VectorsForeign, retrieval.Query{Passages: true, Want: some}},
+	{"hybrid", "right", retrieval.Query{Passages: true}},
+	{"hybrid-lines", "foreign", retrieval.Query{Passages: true, Lines: true, Limit: 40}},
+	{"hybrid-chunks", "foreign", retrieval.Query{Limit: 20}},
+	{"hybrid-some-files", "foreign", retrieval.Query{Passages: true, Want: some}},
 }
 
 // some selects about half of the files.
 func some(path string) bool { return sha256.Sum256([]byte(path))[0]%2 == 0 }
 
 // trusted is an index whose vectors have full weight.
-type trusted struct{ relevance.Index }
+type trusted struct{ retrieval.Index }
 
 func (t trusted) Search(ctx context.Context, q index.Query) (index.Hits, error) {
 	hits, err := t.Index.Search(ctx, q)

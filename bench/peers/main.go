@@ -84,7 +84,7 @@ func run(ctx context.Context, dirs []string, questions int) error {
 }
 
 // indexBleve indexes the lines of files.
-func indexBleve(files map[string][]string) (relevance.Finder, error) {
+func indexBleve(files map[string][]string) (func(ctx context.Context, text string, limit int) ([]retrieval.Hit, error), error) {
 	m := bleve.NewIndexMapping()
 	m.ScoringModel = "bm25"
 	ix, err := bleve.NewMemOnly(m)

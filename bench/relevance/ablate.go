@@ -53,9 +53,9 @@ type ablation struct {
 	Signal string `json:"signal"`
 	// Value is the weight of the signal. Off is the value that replaces it when the signal is
 	// taken out.
-	Value       float64      `json:"value"`
-	Off         float64      `json:"off"`
-	Differences []Difference `json:"differences"`
+	Value       float64     `json:"value"`
+	Off         float64     `json:"off"`
+	Differences differences `json:"differences"`
 }
 
 // ablate takes each signal of s except K1 and B out once. It skips signals that are already off. ask

@@ -17,10 +17,10 @@ func (d *evaluation) draw(w io.Writer, p display.Style) error {
 		fmt.Fprintf(&b, "%s\n", p.Paint("bold", fmt.Sprintf(format, args...)))
 	}
 	title("%d questions of %s", d.Questions, strings.Join(d.Sets, ", "))
-	evalTable(&b, d.Report)
+	evalTable(&b, d.report)
 	b.WriteByte('\n')
 	title("FTS5 on the same lines (rows: %s), and the difference, with the interval of 95 %% (* beyond chance)", strings.Join(d.Plain.Rows, ", "))
-	evalRow(&b, "all", Category{Metrics: d.Plain.Metrics, Intervals: d.Plain.Intervals})
+	evalRow(&b, "all", category{Metrics: d.Plain.Metrics, Intervals: d.Plain.Intervals})
 	for _, x := range d.Plain.Differences {
 		fmt.Fprintf(&b, "  %-20s %+6.1f%s  %+6.1f to %+.1f\n", x.Name, 100*x.Mean, x.Mark(), 100*x.Low, 100*x.High)
 	}
@@ -34,18 +34,18 @@ func (d *evaluation) draw(w io.Writer, p display.Style) error {
 }
 
 // evalTable prints a report, with a row for each category and a row for all questions.
-func evalTable(b *strings.Builder, r Report) {
+func evalTable(b *strings.Builder, r report) {
 	fmt.Fprintf(b, "  %-12s %5s %5s %5s %5s %5s %5s %5s %5s %5s %5s %5s\n",
 		"%", "n", "R@1", "R@5", "R@10", "±", "MRR", "nDCG", "500 t", "1k t", "2k t", "file1")
 	for _, c := range slices.Sorted(maps.Keys(r.Categories)) {
 		evalRow(b, c, r.Categories[c])
 	}
-	evalRow(b, "all", Category{Metrics: r.Metrics, Intervals: r.Intervals})
+	evalRow(b, "all", category{Metrics: r.Metrics, Intervals: r.Intervals})
 	fmt.Fprintf(b, "  ± is the interval of R@10 (95 %%); file1: the first file is one of the right ones; files' nDCG@5 %.1f;\n", 100*r.FileNDCGAt5)
 	fmt.Fprintf(b, "  packed into 500, 1,000 and 2,000 tokens %.1f, %.1f and %.1f\n", 100*r.Packed["500"], 100*r.Packed["1000"], 100*r.Packed["2000"])
 }
 
-func evalRow(b *strings.Builder, name string, c Category) {
+func evalRow(b *strings.Builder, name string, c category) {
 	m, i := c.Metrics, c.Intervals["recall_at_10"]
 	fmt.Fprintf(b, "  %-12s %5d", display.Clip(display.Printable(name), 12), m.Questions)
 	for _, v := range []float64{m.RecallAt1, m.RecallAt5, m.RecallAt10, (i.High - i.Low) / 2, m.MRR, m.NDCGAt10,
@@ -62,7 +62,7 @@ func ablationTable(b *strings.Builder, as []ablation) {
 	for _, x := range as {
 		fmt.Fprintf(b, "  %-10s %6g", x.Signal, x.Value)
 		for _, f := range figures {
-			d := x.Differences[slices.IndexFunc(x.Differences, func(d Difference) bool { return d.Name == f })]
+			d := x.Differences.Of(f)
 			fmt.Fprintf(b, " %+6.1f%s", 100*d.Mean, d.Mark())
 		}
 		b.WriteByte('\n')

@@ -56,7 +56,7 @@ type known struct {
 	// Of FTS5: what the table's rows are, and how much higher the recall at 1, 5 and 10 of the
 	// judged search is. Of words, the share of ten hits is compared in place of the recall at 10.
 	Rows        string       `json:"rows,omitempty"`
-	Differences []Difference `json:"differences,omitempty"`
+	Differences []difference `json:"differences,omitempty"`
 }
 
 // knownAnswer is the answer for one item. It has the rank of the first hit that holds the item, 0
@@ -325,7 +325,7 @@ func graded(answers []knownAnswer) (out []Answer) {
 }
 
 // askEach rates the hits of a search for each item.
-func (b *Bench) askEach(ctx context.Context, items []KnownItem, find Finder) ([]knownAnswer, error) {
+func (b *Bench) askEach(ctx context.Context, items []KnownItem, find finder) ([]knownAnswer, error) {
 	a := analysis.New()
 	var out []knownAnswer
 	for _, it := range items {

@@ -173,7 +173,7 @@ func TestCompareBootstrap(t *testing.T) {
 		better = append(better, answer(float64(i%3)/2))
 		mixed = append(mixed, answer(float64(i%3-1)))
 	}
-	at10 := func(second []Answer) Difference { return Compare(first, second)[2] }
+	at10 := func(second []Answer) difference { return Compare(first, second)[2] }
 	up, none := at10(better), at10(mixed)
 	if up.Name != "recall_at_10" || up.Low <= 0 || up.Mean != .5 || up.High <= up.Mean || up.High > .7 {
 		t.Errorf("better: %+v", up)
@@ -190,7 +190,7 @@ func TestCompareBootstrap(t *testing.T) {
 // those that know nothing little.
 func TestMadeVectors(t *testing.T) {
 	got := map[string]float64{}
-	for _, kind := range VectorKinds {
+	for _, kind := range vectorKinds {
 		b := open(t, "testdata/languages/ru")
 		p, err := b.Vectors(kind)
 		if err != nil {
@@ -201,7 +201,7 @@ func TestMadeVectors(t *testing.T) {
 		}
 		got[kind] = run(t, b, retrieval.Options{Embedder: p, VectorWeight: 1}).RecallAt1
 	}
-	if got[VectorsRight] < .9 || got[vectorsAdversarial] > .1 || got[vectorsNoise] > .3 || got[vectorsConstant] > .3 {
+	if got[vectorsRight] < .9 || got[vectorsAdversarial] > .1 || got[vectorsNoise] > .3 || got[vectorsConstant] > .3 {
 		t.Errorf("%v", got)
 	}
 	if _, err := open(t, "testdata/tiny").Vectors("good"); err == nil || !strings.Contains(err.Error(), "adversarial") {
@@ -278,8 +278,8 @@ func TestHybridHurtsNothing(t *testing.T) {
 	for _, language := range []string{"ja", "ru"} {
 		dir := "testdata/languages/" + language
 		words := run(t, open(t, dir), retrieval.Options{})
-		for _, kind := range VectorKinds {
-			if kind == VectorsForeign {
+		for _, kind := range vectorKinds {
+			if kind == vectorsForeign {
 				continue // among so few chunks whatever knows spellings finds the right one
 			}
 			b := open(t, dir)
@@ -291,10 +291,10 @@ func TestHybridHurtsNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := run(t, b, retrieval.Options{Embedder: p})
-			if got.RecallAt10 < words.RecallAt10-.005 || kind != VectorsRight && got.NDCGAt10 < words.NDCGAt10-.005 {
+			if got.RecallAt10 < words.RecallAt10-.005 || kind != vectorsRight && got.NDCGAt10 < words.NDCGAt10-.005 {
 				t.Errorf("%s, %s vectors: %.3f and %.3f, words alone %.3f and %.3f", language, kind, got.RecallAt10, got.NDCGAt10, words.RecallAt10, words.NDCGAt10)
 			}
-			if kind == VectorsRight && got.RecallAt10 < 1 {
+			if kind == vectorsRight && got.RecallAt10 < 1 {
 				t.Errorf("%s: right vectors find %.3f", language, got.RecallAt10)
 			}
 		}

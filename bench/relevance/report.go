@@ -7,17 +7,17 @@ import (
 	"strconv"
 )
 
-// Report is the result of a set of questions.
-type Report struct {
+// report is the result of a set of questions.
+type report struct {
 	Metrics
 	// Categories has the same figures by the category of the questions.
-	Categories map[string]Category `json:"categories"`
+	Categories map[string]category `json:"categories"`
 	// Intervals has the interval of each mean, by the mean's JSON name.
 	Intervals map[string]interval `json:"intervals"`
 }
 
-// Category is the result of the questions of a category.
-type Category struct {
+// category is the result of the questions of a category.
+type category struct {
 	Metrics
 	Intervals map[string]interval `json:"intervals"`
 }
@@ -50,13 +50,13 @@ func intervalOf(values []float64) interval {
 }
 
 // Sum makes a report of answers.
-func Sum(answers []Answer) Report {
+func Sum(answers []Answer) report {
 	by := map[string][]Answer{}
 	for _, a := range answers {
 		by[a.Category] = append(by[a.Category], a)
 	}
 	all := sum(answers)
-	r := Report{all.Metrics, map[string]Category{}, all.Intervals}
+	r := report{all.Metrics, map[string]category{}, all.Intervals}
 	for c, as := range by {
 		r.Categories[c] = sum(as)
 	}
@@ -64,12 +64,12 @@ func Sum(answers []Answer) Report {
 }
 
 // sum returns the means of answers with their intervals.
-func sum(answers []Answer) Category {
+func sum(answers []Answer) category {
 	var all Metrics
 	for _, a := range answers {
 		all.add(a.Metrics)
 	}
-	c := Category{all.mean(), map[string]interval{}}
+	c := category{all.mean(), map[string]interval{}}
 	for _, f := range figures {
 		values := make([]float64, len(answers))
 		for i := range answers {
@@ -101,16 +101,16 @@ var figures = []figure{
 	{"recall_packed_2000", func(m Metrics) float64 { return m.Packed["2000"] }},
 }
 
-// Difference is how much higher a figure is in a second run than in the first, compared question
+// difference is how much higher a figure is in a second run than in the first, compared question
 // by question, with the 95 % interval of the paired bootstrap.
-type Difference struct {
+type difference struct {
 	Name string  `json:"name"`
 	Mean float64 `json:"mean"`
 	interval
 }
 
 // Mark returns * if the difference is beyond chance, and otherwise a space.
-func (d Difference) Mark() string {
+func (d difference) Mark() string {
 	if d.Low > 0 || d.High < 0 {
 		return "*"
 	}
@@ -120,9 +120,17 @@ func (d Difference) Mark() string {
 // resamples is how often Compare draws a sample. A sample has as many questions as the run.
 const resamples = 1000
 
+// differences are those of all figures.
+type differences []difference
+
+// Of returns the difference of a figure, by its name.
+func (ds differences) Of(figure string) difference {
+	return ds[slices.IndexFunc(ds, func(d difference) bool { return d.Name == figure })]
+}
+
 // Compare returns how a second run over the same questions differs from the
 // first. The same answers give the same intervals.
-func Compare(first, second []Answer) []Difference {
+func Compare(first, second []Answer) differences {
 	rows := make([][]float64, len(first))
 	for i := range first {
 		rows[i] = make([]float64, len(figures))
@@ -143,14 +151,14 @@ func Compare(first, second []Answer) []Difference {
 			means[j] = append(means[j], sum/float64(len(rows)))
 		}
 	}
-	var out []Difference
+	var out differences
 	for j, f := range figures {
 		sum := 0.0
 		for _, r := range rows {
 			sum += r[j]
 		}
 		slices.Sort(means[j])
-		out = append(out, Difference{f.Name, sum / float64(len(rows)), interval{means[j][resamples/40], means[j][resamples-1-resamples/40]}})
+		out = append(out, difference{f.Name, sum / float64(len(rows)), interval{means[j][resamples/40], means[j][resamples-1-resamples/40]}})
 	}
 	return out
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Index indexes and searches a set. [index.Index] implements it.
-type Index interface {
+// engine indexes and searches a set. [index.Index] implements it.
+type engine interface {
 	retrieval.Index
 	Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error)
 	UseModel(ctx context.Context, model string, dim int) error
@@ -29,7 +29,7 @@ type Index interface {
 // Bench is a set with its index.
 type Bench struct {
 	Set
-	Index Index
+	Index engine
 	// MinShare is [retrieval.Query.MinShare] of every question.
 	MinShare float64
 	// Chunks requests chunks instead of passages.
@@ -178,8 +178,8 @@ type Answer struct {
 	Ranks []int
 }
 
-// Finder returns the best places for a text, the best first.
-type Finder func(ctx context.Context, text string, limit int) ([]retrieval.Hit, error)
+// finder returns the best places for a text, the best first.
+type finder = func(ctx context.Context, text string, limit int) ([]retrieval.Hit, error)
 
 // Ask asks all questions as if the time were now, and judges each answer.
 func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time) ([]Answer, error) {
@@ -187,14 +187,14 @@ func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time)
 }
 
 // finder is the judged search.
-func (b *Bench) finder(opts *retrieval.Options, now time.Time) Finder {
+func (b *Bench) finder(opts *retrieval.Options, now time.Time) finder {
 	r := retrieval.New(b.Index, opts)
 	return func(ctx context.Context, text string, limit int) ([]retrieval.Hit, error) {
 		return b.search(ctx, r, text, limit, now)
 	}
 }
 
-func (b *Bench) askAll(ctx context.Context, find Finder) (out []Answer, err error) {
+func (b *Bench) askAll(ctx context.Context, find finder) (out []Answer, err error) {
 	for _, q := range b.Questions {
 		hits, err := find(ctx, q.Text, hitLimit)
 		if err != nil {
@@ -207,7 +207,7 @@ func (b *Bench) askAll(ctx context.Context, find Finder) (out []Answer, err erro
 
 // AskOther asks another search all questions, and judges each answer. index gets the lines of the
 // files, by path.
-func (b *Bench) AskOther(ctx context.Context, index func(files map[string][]string) (Finder, error)) ([]Answer, error) {
+func (b *Bench) AskOther(ctx context.Context, index func(files map[string][]string) (finder, error)) ([]Answer, error) {
 	find, err := index(b.lines)
 	if err != nil {
 		return nil, err

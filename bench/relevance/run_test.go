@@ -52,7 +52,7 @@ func dayAfter(t testing.TB, b *Bench) time.Time {
 	return last.AddDate(0, 0, 1)
 }
 
-func run(t testing.TB, b *Bench, o retrieval.Options) Report {
+func run(t testing.TB, b *Bench, o retrieval.Options) report {
 	t.Helper()
 	answers, err := b.Ask(context.Background(), &o, dayAfter(t, b))
 	if err != nil {
@@ -71,7 +71,7 @@ func TestTinySet(t *testing.T) {
 	metrics := func(n int, recall, mrr, ndcg float64) Metrics {
 		return Metrics{Questions: n, RecallAt1: recall, RecallAt5: recall, RecallAt10: recall, MRR: mrr, NDCGAt10: ndcg, FileHitAt1: mrr, FileNDCGAt5: ndcg, WithinTokens: sizes(recall), Packed: sizes(recall)}
 	}
-	want := Report{metrics(4, 2.5/4, 3.0/4, (2+half)/4), map[string]Category{
+	want := report{metrics(4, 2.5/4, 3.0/4, (2+half)/4), map[string]category{
 		"fact":    {metrics(2, 1, 1, 1), got.Categories["fact"].Intervals},
 		"several": {metrics(2, .5/2, .5, half/2), got.Categories["several"].Intervals}}, got.Intervals}
 	if d := cmp.Diff(want, got, near); d != "" {
@@ -80,7 +80,7 @@ func TestTinySet(t *testing.T) {
 }
 
 func TestReportJSON(t *testing.T) {
-	b, err := json.Marshal(Report{Metrics{Questions: 1, MRR: .5, WithinTokens: sizes{"1000": 1}, Packed: sizes{}}, map[string]Category{}, map[string]interval{"mrr": {.4, .6}}})
+	b, err := json.Marshal(report{Metrics{Questions: 1, MRR: .5, WithinTokens: sizes{"1000": 1}, Packed: sizes{}}, map[string]category{}, map[string]interval{"mrr": {.4, .6}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestSets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := map[string]Report{}
+			got := map[string]report{}
 			for _, s := range settings {
 				if last.IsZero() && s.ages { // nothing in the set does
 					continue
@@ -208,7 +208,7 @@ func TestSets(t *testing.T) {
 }
 
 // plausible checks what must hold of any report.
-func plausible(t *testing.T, r Report) {
+func plausible(t *testing.T, r report) {
 	t.Helper()
 	n, sum := 0, 0.0
 	for _, c := range r.Categories {
@@ -259,7 +259,7 @@ func BenchmarkChoices(b *testing.B) {
 func measure(b *testing.B, set *Bench, name string, o retrieval.Options, share float64) {
 	b.Run(set.Name+"/"+strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
 		set.MinShare = share
-		var r Report
+		var r report
 		for b.Loop() {
 			r = run(b, set, o)
 		}

@@ -18,8 +18,8 @@ import (
 // The kinds of vectors that are made from a set's known answers. They show how a search does with
 // good and with bad vectors, without a model.
 const (
-	// VectorsRight puts a question near the chunks that hold its evidence.
-	VectorsRight = "right"
+	// vectorsRight puts a question near the chunks that hold its evidence.
+	vectorsRight = "right"
 	// vectorsNoise makes random vectors that depend only on the text.
 	vectorsNoise = "noise"
 	// vectorsAdversarial puts a question near chunks without its evidence, and opposite to the
@@ -28,13 +28,13 @@ const (
 	// vectorsConstant makes nearly the same vector for all texts, like a model that doesn't know
 	// the language.
 	vectorsConstant = "constant"
-	// VectorsForeign makes vectors that follow the spelling of texts and not their meaning, and
+	// vectorsForeign makes vectors that follow the spelling of texts and not their meaning, and
 	// that are near to one another, like the vectors of a model for another language.
-	VectorsForeign = "foreign"
+	vectorsForeign = "foreign"
 )
 
-// VectorKinds lists the kinds of made vectors.
-var VectorKinds = []string{VectorsRight, vectorsNoise, vectorsAdversarial, vectorsConstant, VectorsForeign}
+// vectorKinds lists the kinds of made vectors.
+var vectorKinds = []string{vectorsRight, vectorsNoise, vectorsAdversarial, vectorsConstant, vectorsForeign}
 
 const (
 	madeDim = 256
@@ -54,11 +54,11 @@ type made struct {
 
 // Vectors makes a provider of a kind of vectors for the set.
 func (b *Bench) Vectors(kind string) (embed.Provider, error) {
-	if !slices.Contains(VectorKinds, kind) {
-		return nil, fmt.Errorf("there are no vectors %q, there are %s", kind, strings.Join(VectorKinds, ", "))
+	if !slices.Contains(vectorKinds, kind) {
+		return nil, fmt.Errorf("there are no vectors %q, there are %s", kind, strings.Join(vectorKinds, ", "))
 	}
 	m := &made{kind, map[string][]float32{}, b.cut}
-	if kind == vectorsNoise || kind == vectorsConstant || kind == VectorsForeign {
+	if kind == vectorsNoise || kind == vectorsConstant || kind == vectorsForeign {
 		return m, nil
 	}
 	for i := range b.cut {
@@ -70,7 +70,7 @@ func (b *Bench) Vectors(kind string) (embed.Provider, error) {
 		for _, e := range q.Evidence {
 			for _, c := range b.cut {
 				if e.in(c.path, c.from, c.to) {
-					m.put(c.text, map[bool]float32{true: 1, false: -1}[kind == VectorsRight], concept)
+					m.put(c.text, map[bool]float32{true: 1, false: -1}[kind == vectorsRight], concept)
 				}
 			}
 		}
@@ -114,7 +114,7 @@ func (m *made) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 	if v := m.known[text]; v != nil {
 		return v, nil
 	}
-	if m.kind == VectorsForeign {
+	if m.kind == vectorsForeign {
 		return letters(text), nil
 	}
 	v := random(text)
@@ -135,7 +135,7 @@ func (m *made) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 // holding returns the vector of the chunk that holds a passage of the set. It returns nil for
 // other texts and other kinds of vectors.
 func (m *made) holding(text string) []float32 {
-	if m.kind != VectorsRight {
+	if m.kind != vectorsRight {
 		return nil
 	}
 	for i := range m.cut {

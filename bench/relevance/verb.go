@@ -40,7 +40,7 @@ type evalFlags struct {
 
 // Verb is the verb eval of mkbench.
 func Verb(a *cli.App) *cobra.Command {
-	e := &evalFlags{mode: cli.Choice{Value: modeWords, Of: []string{modeWords, modeVectors, modeHybrid}}, vectors: cli.Choice{Of: VectorKinds}}
+	e := &evalFlags{mode: cli.Choice{Value: modeWords, Of: []string{modeWords, modeVectors, modeHybrid}}, vectors: cli.Choice{Of: vectorKinds}}
 	cmd := &cobra.Command{
 		Long: `eval indexes a folder of Markdown files in a temporary place, puts the questions
 of its qa.jsonl to it, and says how much of the evidence the hits cover: among the
@@ -106,7 +106,7 @@ type evaluation struct {
 	// makes the vectors.
 	Mode    string `json:"mode"`
 	Vectors string `json:"vectors,omitempty"`
-	Report
+	report
 	Plain    plainly    `json:"plain"`
 	Ablation []ablation `json:"ablation,omitempty"`
 }
@@ -114,10 +114,10 @@ type evaluation struct {
 // plainly is the result of an FTS5 table for the same questions. Differences has how much higher
 // the figures of the search are.
 type plainly struct {
-	Report
+	report
 	// Rows names the kind of the table's rows, for each of Sets.
 	Rows        []string     `json:"rows"`
-	Differences []Difference `json:"differences"`
+	Differences []difference `json:"differences"`
 }
 
 // judging has the settings of a judged search.
@@ -238,7 +238,7 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 		}
 	}
 	a.ProgressDone()
-	doc.Report, doc.Plain = Sum(ours), plainly{Sum(plain), rows, Compare(plain, ours)}
+	doc.report, doc.Plain = Sum(ours), plainly{Sum(plain), rows, Compare(plain, ours)}
 	if a.JSON {
 		return a.WriteJSON(doc)
 	}
