@@ -33,7 +33,7 @@ func (st *site) explain(op string, err error) error {
 		return err
 	}
 	f := &fault{pgdsn.Masked(err.Error(), st.password), err}
-	as := classify(err)
+	as := pgdsn.FaultOf(err, codes)
 	if as.Kind == nil {
 		return fmt.Errorf("%s %s: %w", op, st.place, f)
 	}
@@ -47,7 +47,7 @@ var (
 	errTimeout     = errors.New("the database took too long")
 )
 
-// codes maps the server's codes to kinds and hints.
+// codes has kinds and hints as [pgdsn.FaultOf] finds them.
 var codes = map[string]pgdsn.Fault{
 	"28":    {errRefused, "see that user and password of index.postgres are right"},
 	"3D000": {errRefused, "make the database, or name another in the DSN"},
@@ -63,17 +63,6 @@ var codes = map[string]pgdsn.Fault{
 	"57P":   {errUnreachable, "try again when the server is up"},
 	"08":    {errUnreachable, "try again when the server is up"},
 	"0A000": {errRefused, "the server lacks something: see its message"},
-}
-
-func classify(err error) pgdsn.Fault {
-	f, server := pgdsn.FaultOf(err, codes)
-	switch {
-	case server:
-		return f
-	case errors.Is(err, context.DeadlineExceeded):
-		return pgdsn.Fault{Kind: errTimeout, Hint: "see what keeps the server busy"}
-	case pgdsn.Lost(err):
-		return pgdsn.Fault{Kind: errUnreachable, Hint: "see that the server runs and index.postgres names it rightly"}
-	}
-	return f
+	"late":  {errTimeout, "see what keeps the server busy"},
+	"lost":  {errUnreachable, "see that the server runs and index.postgres names it rightly"},
 }

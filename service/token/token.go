@@ -93,12 +93,17 @@ type document struct {
 
 // The errors of an invalid token.
 var (
-	ErrUnknown = errors.New("the token is not known")
-	ErrRevoked = errors.New("the token was revoked")
-	ErrExpired = errors.New("the token has expired")
+	errUnknown = errors.New("the token is not known")
+	errRevoked = errors.New("the token was revoked")
+	errExpired = errors.New("the token has expired")
 	// ErrNone reports that no token has an id.
 	ErrNone = errors.New("no token has this id")
 )
+
+// Invalid reports whether Find returned an error because the token is not valid.
+func Invalid(err error) bool {
+	return errors.Is(err, errUnknown) || errors.Is(err, errRevoked) || errors.Is(err, errExpired)
+}
 
 // Tokens holds the tokens of a server.
 type Tokens struct {
@@ -182,7 +187,7 @@ func (t *Tokens) put(hash string, tok *Token) error {
 // unless [Tokens.Remember] was called, so it refuses a token from its revocation on.
 func (t *Tokens) Find(secret string, now time.Time) (*Token, error) {
 	if len(secret) != len(mark)+43 || !strings.HasPrefix(secret, mark) {
-		return nil, ErrUnknown
+		return nil, errUnknown
 	}
 	// The look-up is by the secret's hash, so that its duration reveals nothing about other
 	// secrets.
@@ -193,7 +198,7 @@ func (t *Tokens) Find(secret string, now time.Time) (*Token, error) {
 	if age := now.Sub(k.read); !ok || age < 0 || age >= t.keep {
 		d, err := t.read(hash + suffix)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, ErrUnknown
+			return nil, errUnknown
 		}
 		if err != nil {
 			return nil, err
@@ -208,9 +213,9 @@ func (t *Tokens) Find(secret string, now time.Time) (*Token, error) {
 	}
 	switch k.token.State(now) {
 	case "revoked":
-		return nil, ErrRevoked
+		return nil, errRevoked
 	case "expired":
-		return nil, ErrExpired
+		return nil, errExpired
 	}
 	return &k.token, nil
 }

@@ -24,13 +24,13 @@ func TestTokenLetsIn(t *testing.T) {
 	if err != nil || got.ID != made.ID || got.Tenant != "acme" || got.Access != Write {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if _, err := ts.Find(secret, now.Add(time.Hour)); !errors.Is(err, ErrExpired) {
+	if _, err := ts.Find(secret, now.Add(time.Hour)); !errors.Is(err, errExpired) {
 		t.Errorf("at its end: %v", err)
 	}
 	if _, err := In(store.Files(dir)).Revoke(made.ID[:6], now); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ts.Find(secret, now); !errors.Is(err, ErrRevoked) {
+	if _, err := ts.Find(secret, now); !errors.Is(err, errRevoked) {
 		t.Errorf("after another process revoked it: %v", err)
 	}
 	if all, err := ts.List(); err != nil || len(all) != 1 || all[0].State(now) != "revoked" {
@@ -70,7 +70,7 @@ func TestTokenRefuses(t *testing.T) {
 	}
 	for _, s := range []string{"", mark, secret[:len(secret)-1], secret + "A", strings.ToUpper(secret), " " + secret, secret + "\x00", store.Sum([]byte(secret)), made.ID,
 		mark + strings.Repeat("../", 14) + "x", "mkt_" + strings.Repeat("A", 43)} {
-		if _, err := ts.Find(s, now); !errors.Is(err, ErrUnknown) {
+		if _, err := ts.Find(s, now); !errors.Is(err, errUnknown) {
 			t.Errorf("%q: %v", s, err)
 		}
 	}
@@ -117,13 +117,13 @@ func TestRemember(t *testing.T) {
 		t.Fatal(err)
 	}
 	find(secret, time.Second, nil)
-	find(secret, 2*time.Second, ErrRevoked)
-	find(secret, time.Second, ErrRevoked) // a clock that went back
+	find(secret, 2*time.Second, errRevoked)
+	find(secret, time.Second, errRevoked) // a clock that went back
 	if _, secret, err = here.Create(Rights{Access: Read, Expires: now.Add(time.Second)}, now); err != nil {
 		t.Fatal(err)
 	}
 	find(secret, 0, nil)
-	find(secret, time.Second, ErrExpired)
+	find(secret, time.Second, errExpired)
 	if made, secret, err = here.Create(Rights{Access: Read}, now); err != nil {
 		t.Fatal(err)
 	}
@@ -131,5 +131,5 @@ func TestRemember(t *testing.T) {
 	if _, err := here.Revoke(made.ID, now); err != nil {
 		t.Fatal(err)
 	}
-	find(secret, 0, ErrRevoked)
+	find(secret, 0, errRevoked)
 }

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	_ "embed"
 	"encoding/hex"
 	"errors"
@@ -155,23 +154,6 @@ func New(o Options) *Door {
 	d.http = &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug)}
 	return d
-}
-
-// Listen listens at an address. If cert and key name a certificate and its key, both in PEM, it
-// listens for TLS.
-func Listen(address, cert, key string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", address, err)
-	}
-	if cert == "" {
-		return l, nil
-	}
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("read certificate %s and key %s: %w", cert, key, err), l.Close())
-	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}), nil
 }
 
 // Serve answers the connections of a listener until Close is called.
@@ -338,7 +320,7 @@ func (d *Door) bearer(r *http.Request) (*token.Token, *serve.Error) {
 	switch {
 	case err == nil:
 		return tok, nil
-	case errors.Is(err, token.ErrUnknown), errors.Is(err, token.ErrRevoked), errors.Is(err, token.ErrExpired):
+	case token.Invalid(err):
 		return nil, serve.NewError("TOKEN", err.Error(), hint)
 	}
 	d.o.Logger.Error("tokens can't be read", "error", err.Error())

@@ -223,7 +223,7 @@ func TestDaemonDrains(t *testing.T) {
 			return k, &serve.Options{Watch: b}, err
 		},
 		Beside: func(s *serve.Server) (func(context.Context) error, error) {
-			l, err := Listen("127.0.0.1:0", "", "")
+			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				return nil, err
 			}

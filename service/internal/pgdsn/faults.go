@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -15,20 +17,31 @@ type Fault = struct {
 	Hint string
 }
 
-// FaultOf finds the fault of a server's error by its code. A code of fewer than five characters
-// covers all codes that begin with it (PostgreSQL's manual, appendix A). server reports whether the
-// error is a server's.
-func FaultOf(err error, codes map[string]Fault) (f Fault, server bool) {
-	var pg *pgconn.PgError
-	if !errors.As(err, &pg) {
-		return f, false
+// FaultOf finds the fault of an error in a table. A server's error is found by its code. A code of
+// fewer than five characters covers all codes that begin with it (PostgreSQL's manual, appendix A),
+// and "server" covers all codes. Of the other errors, "late" covers those of a server that did not
+// answer in time, "tls" those of one without TLS, "lost" those for which [Lost] is true, and ""
+// covers all. An error that the table does not cover has no fault.
+func FaultOf(err error, table map[string]Fault) Fault {
+	keys := []string{""}
+	if Lost(err) {
+		keys = append(keys, "lost")
 	}
-	for _, n := range []int{2, 3, 5} {
-		if c, ok := codes[pg.Code[:min(n, len(pg.Code))]]; ok {
-			f = c
+	if strings.HasSuffix(err.Error(), noTLS) {
+		keys = append(keys, "tls")
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		keys = append(keys, "late")
+	}
+	if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) {
+		keys = []string{"server", pg.Code[:min(2, len(pg.Code))], pg.Code[:min(3, len(pg.Code))], pg.Code}
+	}
+	for _, k := range slices.Backward(keys) {
+		if f, ok := table[k]; ok {
+			return f
 		}
 	}
-	return f, true
+	return Fault{}
 }
 
 // Lost reports whether the connection was lost or could not be made, so that it is unknown whether

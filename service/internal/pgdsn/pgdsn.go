@@ -95,15 +95,15 @@ func Masked(message, password string) string {
 	}
 	for _, l := range all {
 		more := func(o string) bool { return o != l && server(o) == server(l) }
-		if !strings.HasSuffix(l, NoTLS) || !slices.ContainsFunc(all, more) {
+		if !strings.HasSuffix(l, noTLS) || !slices.ContainsFunc(all, more) {
 			out = append(out, l)
 		}
 	}
 	return strings.TrimSpace(head) + " " + strings.Join(out, "; ")
 }
 
-// NoTLS is the error of an attempt to connect to a server without TLS.
-const NoTLS = "server refused TLS connection"
+// noTLS is the error of an attempt to connect to a server without TLS.
+const noTLS = "server refused TLS connection"
 
 // Place names a database for people: host, port and database, never a password.
 func Place(dsn string) string {

@@ -3,7 +3,6 @@ package rows
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -53,7 +52,7 @@ func (e *failure) Unwrap() []error {
 	return out
 }
 
-// codes maps the server's codes to kinds and hints.
+// codes has kinds and hints as [pgdsn.FaultOf] finds them.
 var codes = map[string]pgdsn.Fault{
 	"28":    {errRefused, "see that user and password in the DSN are right"},
 	"3D000": {errRefused, "make the database, or name another in the DSN"},
@@ -71,6 +70,11 @@ var codes = map[string]pgdsn.Fault{
 	"40":    {errBusy, "try again"},
 	"57P":   {errUnreachable, "try again when the server is up"},
 	"08":    {errUnreachable, "try again when the server is up"},
+
+	"server": {errRefused, "see the server's log"},
+	"late":   {errUnreachable, "it took too long to answer: see what keeps the server or the network busy, and try again"},
+	"tls":    {errUnreachable, "have the server speak TLS, or put sslmode=disable into the DSN where nobody else can listen"},
+	"":       {errUnreachable, "see that the server runs and the DSN names it rightly"},
 }
 
 // explain wraps an error of the server or the connection with the operation and a hint how to fix
@@ -85,18 +89,7 @@ func (c *core) explain(op, place string, err error) error {
 		}
 		return done
 	}
-	f, server := pgdsn.FaultOf(err, codes)
-	switch {
-	case f.Kind != nil:
-	case server:
-		f = pgdsn.Fault{Kind: errRefused, Hint: "see the server's log"}
-	case errors.Is(err, context.DeadlineExceeded):
-		f = pgdsn.Fault{Kind: errUnreachable, Hint: "it took too long to answer: see what keeps the server or the network busy, and try again"}
-	case strings.HasSuffix(err.Error(), pgdsn.NoTLS):
-		f = pgdsn.Fault{Kind: errUnreachable, Hint: "have the server speak TLS, or put sslmode=disable into the DSN where nobody else can listen"}
-	default:
-		f = pgdsn.Fault{Kind: errUnreachable, Hint: "see that the server runs and the DSN names it rightly"}
-	}
+	f := pgdsn.FaultOf(err, codes)
 	return &failure{op, place, f.Kind, f.Hint, err, c.password}
 }
 

@@ -3,6 +3,7 @@ package verbs
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -97,15 +98,20 @@ func (l *listenFlags) check(s *verbs.ServeFlags) error {
 
 // listen begins to listen, and returns the URL.
 func (l *listenFlags) listen() (net.Listener, string, error) {
-	at, err := web.Listen(l.address, l.cert, l.key)
+	at, err := net.Listen("tcp", l.address)
 	if err != nil {
-		return nil, "", cli.Hint(err, "another program may have the port, or the files are no certificate and key in PEM")
+		return nil, "", cli.Hint(fmt.Errorf("listen on %s: %w", l.address, err), "another program may have the port")
 	}
-	scheme := "http://"
-	if l.cert != "" {
-		scheme = "https://"
+	if l.cert == "" {
+		return at, "http://" + at.Addr().String(), nil
 	}
-	return at, scheme + at.Addr().String(), nil
+	pair, err := tls.LoadX509KeyPair(l.cert, l.key)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("read certificate %s and key %s: %w", l.cert, l.key, err), at.Close())
+		return nil, "", cli.Hint(err, "name a certificate and its key, both in PEM")
+	}
+	c := &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
+	return tls.NewListener(at, c), "https://" + at.Addr().String(), nil
 }
 
 // callLog returns a log of requests on standard error, with a JSON object for each request.
