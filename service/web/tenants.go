@@ -15,12 +15,8 @@ import (
 	"github.com/memkernel/memkernel/serve"
 )
 
-const (
-	// defaultIdle is how long a tenant that nobody calls stays open.
-	defaultIdle = 15 * time.Minute
-	// DefaultTenants is how many tenants are open at once.
-	DefaultTenants = 64
-)
+// defaultIdle is how long a tenant that nobody calls stays open.
+const defaultIdle = 15 * time.Minute
 
 // Tenants are workspaces that know nothing of each other. Each tenant has its own folder and
 // state. A tenant is opened when it is first called, and closed when nobody has called it for a
@@ -32,8 +28,8 @@ type Tenants struct {
 	// Open opens a tenant. It also returns the function that closes everything that it opened, for
 	// when the server has stopped.
 	Open func(ctx context.Context, name, workspace, state string) (*serve.Server, func() error, error)
-	// Most is how many tenants are open at once. The default is DefaultTenants. To open one more,
-	// the idle tenant that was called longest ago is closed.
+	// Most is how many tenants are open at once, 0 for any number. To open one more, the idle
+	// tenant that was called longest ago is closed.
 	Most int
 	// Idle is how long a tenant that nobody calls stays open. The default is defaultIdle.
 	Idle time.Duration
@@ -64,7 +60,7 @@ func (t *Tenants) Server(ctx context.Context, name string) (*serve.Server, func(
 	defer t.mu.Unlock()
 	for !t.closed {
 		x := t.open[name]
-		if x == nil && len(t.open) >= cmp.Or(t.Most, DefaultTenants) {
+		if x == nil && t.Most > 0 && len(t.open) >= t.Most {
 			if x = t.idlest(); x == nil {
 				return nil, nil, errBusy("calls of too many tenants are running")
 			}

@@ -58,7 +58,7 @@ func (l *listenFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.key, "tls-key", "", "`file` of the certificate's key in PEM")
 	f.BoolVar(&l.insecure, "insecure", false, "let --listen name an address that other machines reach without TLS, behind a proxy that has it say")
 	f.BoolVar(&l.tenants, "tenants", false, "a workspace for each tenant that a token names, below the state folder; no socket")
-	f.IntVar(&l.mostTenants, "max-tenants", web.DefaultTenants, "how many tenants are open at once; the one that was called longest ago is closed for another")
+	f.IntVar(&l.mostTenants, "max-tenants", 64, "how many tenants are open at once; the one that was called longest ago is closed for another")
 	f.Int64Var(&l.calls, "quota-calls", 0, "how many calls a tenant has in a minute; 0 for any number")
 	f.Int64Var(&l.sessions, "quota-sessions", 0, "how many different sessions the calls of a tenant may name in a minute; 0 for any number")
 	f.Var(&l.bytes, "quota-bytes", "how many bytes of requests a tenant has in a minute, such as 100MiB; 0 for any number")
