@@ -60,12 +60,12 @@ func sums(blocks []Block) []sum {
 	return s
 }
 
-// Level names the first part of the cache that a change breaks. All later parts break with it.
-type Level int
+// cacheLevel names the first part of the cache that a change breaks. All later parts break with it.
+type cacheLevel int
 
 // The levels, in the order of the prefix. levelNone breaks nothing.
 const (
-	LevelTools Level = iota
+	LevelTools cacheLevel = iota
 	levelSystem
 	levelMessages
 	levelNone
@@ -73,21 +73,21 @@ const (
 
 var levelNames = [...]string{"tools", "system", "messages", "none"}
 
-func (l Level) String() string { return levelNames[l] }
+func (l cacheLevel) String() string { return levelNames[l] }
 
 // MarshalText writes a level as its name.
-func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+func (l cacheLevel) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText reads a level from its name. An unknown name is levelNone.
-func (l *Level) UnmarshalText(text []byte) error {
-	if *l = Level(slices.Index(levelNames[:], string(text))); *l < 0 {
+func (l *cacheLevel) UnmarshalText(text []byte) error {
+	if *l = cacheLevel(slices.Index(levelNames[:], string(text))); *l < 0 {
 		*l = levelNone
 	}
 	return nil
 }
 
 // levelOf returns the level that a region belongs to.
-func levelOf(region string) Level {
+func levelOf(region string) cacheLevel {
 	switch region {
 	case RegionTools:
 		return LevelTools

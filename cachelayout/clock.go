@@ -47,10 +47,10 @@ func (l *Ledger) warmMark(id Identity, now time.Time) bool {
 }
 
 // furthest returns the furthest entry. There must be one.
-func (l *Ledger) furthest() *Mark { return &l.Marks[len(l.Marks)-1] }
+func (l *Ledger) furthest() *cacheMark { return &l.Marks[len(l.Marks)-1] }
 
 // level returns the level of a block of the last request.
-func (l *Ledger) level(i int) Level {
+func (l *Ledger) level(i int) cacheLevel {
 	if i < 0 || i >= len(l.Chain) {
 		return levelMessages
 	}

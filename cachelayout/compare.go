@@ -5,30 +5,30 @@ import (
 	"time"
 )
 
-// ChangeKind names the difference between a request and the previous one.
-type ChangeKind string
+// changeKind names the difference between a request and the previous one.
+type changeKind string
 
 const (
 	// ChangeFirst: there is no previous request.
-	ChangeFirst ChangeKind = "first"
+	ChangeFirst changeKind = "first"
 	// ChangeNone: the request is the same.
-	ChangeNone ChangeKind = "none"
+	ChangeNone changeKind = "none"
 	// ChangeAppend: the request extends the previous one.
-	ChangeAppend ChangeKind = "append"
+	ChangeAppend changeKind = "append"
 	// ChangeIdentity: a setting outside the blocks changed.
-	ChangeIdentity ChangeKind = "identity"
+	ChangeIdentity changeKind = "identity"
 	// ChangeTools, ChangeSystem, ChangeMessages: a block of that level changed.
-	ChangeTools    ChangeKind = "tools"
-	ChangeSystem   ChangeKind = "system"
-	ChangeMessages ChangeKind = "messages"
+	ChangeTools    changeKind = "tools"
+	ChangeSystem   changeKind = "system"
+	ChangeMessages changeKind = "messages"
 )
 
 // Change describes the first change in a request that broke a level of the cache.
 type Change struct {
-	Kind ChangeKind `json:"kind"`
+	Kind changeKind `json:"kind"`
 	// Broken is the level from which on nothing can be read. It is "none" if the whole last
 	// request can still be read.
-	Broken Level `json:"breaks"`
+	Broken cacheLevel `json:"breaks"`
 	// Field is the identity field that changed, "" otherwise.
 	Field string `json:"field,omitempty"`
 	// Block is the index of the first changed block, -1 if none changed.
@@ -159,12 +159,12 @@ func (l *Ledger) compareBlocks(n int, blocks []Block) Change {
 		c.New = blocks[n].ID
 		c.Broken = min(c.Broken, levelOf(blocks[n].Region))
 	}
-	c.Kind = ChangeKind(c.Broken.String())
+	c.Kind = changeKind(c.Broken.String())
 	return c
 }
 
 // above counts the blocks of the last request that are above a level.
-func (l *Ledger) above(level Level) int {
+func (l *Ledger) above(level cacheLevel) int {
 	for i := range l.Chain {
 		if levelOf(l.Chain[i].Region) >= level {
 			return i

@@ -217,7 +217,7 @@ func (f *Figures) pays(t thrift) bool {
 func (c Cut) Next() int {
 	f := c.Figures
 	f.Saved = f.HighWater - f.LowWater
-	f.BreakEvenTurns = finite(breakEven(f.Saved, f.Rewritten, Ratios{Write: f.WriteRatio, Read: f.ReadRatio}))
+	f.BreakEvenTurns = finite(breakEven(f.Saved, f.Rewritten, priceRatios{Write: f.WriteRatio, Read: f.ReadRatio}))
 	if f.pays(c.Economy.thrift()) {
 		return f.HighWater
 	}

@@ -103,7 +103,7 @@ func TestFiguresOfACut(t *testing.T) {
 // TestLowWater: dearer growth, gaps and prices of writing keep less, a larger fixed
 // part and more room keep more; none leaves floor and share.
 func TestLowWater(t *testing.T) {
-	base := Cycle{Growth: 1_000, Fixed: 30_000, Room: 150_000, ColdRate: .03, Ratios: Ratios{Write: 1.25, Read: .1}}
+	base := Cycle{Growth: 1_000, Fixed: 30_000, Room: 150_000, ColdRate: .03, Ratios: priceRatios{Write: 1.25, Read: .1}}
 	low := func(set func(*Cycle)) int {
 		c := base
 		set(&c)
@@ -121,7 +121,7 @@ func TestLowWater(t *testing.T) {
 			t.Errorf("%s: %d, not below %d", name, less, at)
 		}
 	}
-	if got := (Cycle{Growth: 1, Ratios: Ratios{Write: 1, Read: 1}}).LowWater(7_000, 3_000); got != 7_000 {
+	if got := (Cycle{Growth: 1, Ratios: priceRatios{Write: 1, Read: 1}}).LowWater(7_000, 3_000); got != 7_000 {
 		t.Errorf("the floor stands: %d", got)
 	}
 }

@@ -49,7 +49,7 @@ func (s *planned) call(g int) (Bill, int) {
 	return b, total
 }
 
-var dominanceRatios = []Ratios{{Write: 1.25, Read: .1}, {Write: 1.25, Read: .05}, {Write: 1.25, Read: .025}, {Write: 2, Read: .1}}
+var dominanceRatios = []priceRatios{{Write: 1.25, Read: .1}, {Write: 1.25, Read: .05}, {Write: 1.25, Read: .025}, {Write: 2, Read: .1}}
 
 // TestPlannerNeverDearerThanSliding: in a ceiling B, with the low-water mark at most
 // S + (B − S)/w and no growth above (1 − r)/(w − r)·(B − S), no call of the planner

@@ -11,7 +11,7 @@ import (
 )
 
 // ratioModel is a model whose base input token costs one dollar a million.
-func ratioModel(r Ratios) Model {
+func ratioModel(r priceRatios) Model {
 	one := 1.0
 	return Model{ID: "ratio", Cache: CacheAnthropic, MaxBreakpoints: 4, LookbackPositions: 20,
 		TTLs:  []time.Duration{5 * time.Minute},
@@ -24,7 +24,7 @@ func ratioModel(r Ratios) Model {
 // costs more than the sliding window's best case, r·S + (B−S).
 func TestBatchNeverDearerThanSliding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		ratios := rapid.SampledFrom([]Ratios{{Write: 1.25, Read: .1}, {Write: 1.25, Read: .05}, {Write: 1.25, Read: .025}, {Write: 2, Read: .1}}).Draw(t, "ratios")
+		ratios := rapid.SampledFrom([]priceRatios{{Write: 1.25, Read: .1}, {Write: 1.25, Read: .05}, {Write: 1.25, Read: .025}, {Write: 2, Read: .1}}).Draw(t, "ratios")
 		m, id := ratioModel(ratios), Identity{Model: "ratio"}
 		fixed := rapid.IntRange(1_000, 40_000).Draw(t, "fixed")
 		room := rapid.IntRange(10_000, 150_000).Draw(t, "room")
@@ -56,15 +56,15 @@ func TestBatchNeverDearerThanSliding(t *testing.T) {
 
 // batchCost is the cost per call of growing from low by batch tokens and then
 // cutting, in units of the base input price.
-func batchCost(growth, fixed, low, batch float64, ratios Ratios) float64 {
+func batchCost(growth, fixed, low, batch float64, ratios priceRatios) float64 {
 	cut := ratios.Write * (low - fixed)
 	return ratios.Write*growth + ratios.Read*(low+batch/2) + cut*growth/batch
 }
 
 func TestOptimalBatch(t *testing.T) {
 	for _, tt := range []struct{ r, batch float64 }{{.1, 73_000}, {.05, 103_000}, {.025, 146_000}} {
-		ratios := Ratios{Write: 1.25, Read: tt.r}
-		c := Cycle{Growth: 2_500, Ratios: Ratios{Write: 1.25, Read: tt.r / holdShare}}
+		ratios := priceRatios{Write: 1.25, Read: tt.r}
+		c := Cycle{Growth: 2_500, Ratios: priceRatios{Write: 1.25, Read: tt.r / holdShare}}
 		batch := c.Batch(100_000 - 15_000) // of the conversation, without the fixed part
 		if math.Abs(batch/tt.batch-1) > .01 {
 			t.Errorf("r=%v: batch %.0f", tt.r, batch)
@@ -80,7 +80,7 @@ func TestOptimalBatch(t *testing.T) {
 			}
 		}
 	}
-	if b := (Cycle{Ratios: Ratios{Write: 1, Read: .1}}).Batch(0); !math.IsInf(b, 1) {
+	if b := (Cycle{Ratios: priceRatios{Write: 1, Read: .1}}).Batch(0); !math.IsInf(b, 1) {
 		t.Error("no growth needs no cut")
 	}
 }

@@ -20,7 +20,7 @@ type Cycle struct {
 	Room float64
 	// ColdRate is the chance that a call finds the cache cold.
 	ColdRate float64
-	Ratios   Ratios
+	Ratios   priceRatios
 	// Economy is the user's preference.
 	Economy Economy
 }

@@ -22,7 +22,7 @@ type Identity struct {
 //
 // The rules are Anthropic's invalidation table. For other providers only the
 // model is documented to matter, so only the model breaks.
-func (old Identity) Broken(now Identity) (field, was, is string, level Level) {
+func (old Identity) Broken(now Identity) (field, was, is string, level cacheLevel) {
 	if old.Model != now.Model {
 		return "model", old.Model, now.Model, LevelTools
 	}
@@ -38,7 +38,7 @@ func (old Identity) Broken(now Identity) (field, was, is string, level Level) {
 	}
 	for _, f := range [...]struct {
 		name, was, is string
-		breaks        Level
+		breaks        cacheLevel
 	}{
 		{"thinking", old.Thinking, now.Thinking, thought},
 		{"effort", old.Effort, now.Effort, thought},

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Skipped is an entry of a catalogue that was not imported.
-type Skipped struct {
+// skippedRow is an entry of a catalogue that was not imported.
+type skippedRow struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
 }
@@ -54,7 +54,7 @@ type modelsDevModel struct {
 // unknown, so that no bill rests on a guess. The catalogue has only one write price, which is for
 // the short lifetime. Import returns entries without token prices as skipped. Rows are sorted by
 // id. A file without a model is an error.
-func Import(r io.Reader) (rows []Row, skipped []Skipped, err error) {
+func Import(r io.Reader) (rows []priceRow, skipped []skippedRow, err error) {
 	var all map[string]struct {
 		Models map[string]modelsDevModel `json:"models"`
 	}
@@ -63,9 +63,9 @@ func Import(r io.Reader) (rows []Row, skipped []Skipped, err error) {
 			for id, m := range p.Models {
 				row := m.row(provider, id)
 				if row.Tiers == nil {
-					skipped = append(skipped, Skipped{row.ID, "no price per input token"})
+					skipped = append(skipped, skippedRow{row.ID, "no price per input token"})
 				} else if err := row.check(); err != nil {
-					skipped = append(skipped, Skipped{row.ID, err.Error()})
+					skipped = append(skipped, skippedRow{row.ID, err.Error()})
 				} else {
 					rows = append(rows, row)
 				}
@@ -78,16 +78,16 @@ func Import(r io.Reader) (rows []Row, skipped []Skipped, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("import prices: no api.json of models.dev: %w", err)
 	}
-	slices.SortFunc(rows, func(a, b Row) int { return strings.Compare(a.ID, b.ID) })
-	slices.SortFunc(skipped, func(a, b Skipped) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(rows, func(a, b priceRow) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(skipped, func(a, b skippedRow) int { return strings.Compare(a.ID, b.ID) })
 	return rows, skipped, nil
 }
 
 // row returns a model as a row, without tiers if it has no base input price. Only OpenAI models
 // with explicit breakpoints charge for cache writes. For all other models the base row decides on
 // the cache.
-func (m modelsDevModel) row(provider, id string) Row {
-	r := Row{ID: id, Provider: provider, ContextWindow: max(0, m.Limit.Context), MaxOutput: max(0, m.Limit.Output), Source: "models.dev api.json"}
+func (m modelsDevModel) row(provider, id string) priceRow {
+	r := priceRow{ID: id, Provider: provider, ContextWindow: max(0, m.Limit.Context), MaxOutput: max(0, m.Limit.Output), Source: "models.dev api.json"}
 	if !slices.Contains(firstParty, provider) {
 		r.ID = provider + "/" + id
 	}

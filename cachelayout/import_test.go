@@ -23,7 +23,7 @@ const modelsDevSample = `{
 }`
 
 // brief writes rows as "id@date provider cache: tier prices".
-func brief(rows []Row) map[string][][6]float64 {
+func brief(rows []priceRow) map[string][][6]float64 {
 	out := map[string][][6]float64{}
 	for _, r := range rows {
 		for _, t := range r.Tiers {
@@ -61,7 +61,7 @@ func TestImport(t *testing.T) {
 }
 
 // checkRoundTrip writes rows as a price file and lays it over the book.
-func checkRoundTrip(t *testing.T, rows []Row) {
+func checkRoundTrip(t *testing.T, rows []priceRow) {
 	t.Helper()
 	var file bytes.Buffer
 	if err := WriteRows(&file, rows); err != nil {

@@ -24,20 +24,20 @@ type Ledger struct {
 	Version  int      `json:"version"`
 	Identity Identity `json:"identity"`
 	// Marks are the entries that may still live, by rising Index.
-	Marks []Mark `json:"marks"`
+	Marks []cacheMark `json:"marks"`
 	// LastStart is the start of the last request, by our own clock.
 	LastStart time.Time `json:"last_start,omitzero"`
 	// Hit reports whether usage showed that the newest billed call read the cache.
 	Hit bool `json:"hit,omitempty"`
 	// Blocks is the length of the chain. Tip is the name of the whole chain, which proves that
 	// blocks are those of the chain.
-	Blocks int     `json:"blocks"`
-	Tip    uint64  `json:"tip,string"`
-	Chain  []Entry `json:"-"`
+	Blocks int          `json:"blocks"`
+	Tip    uint64       `json:"tip,string"`
+	Chain  []chainEntry `json:"-"`
 }
 
-// Entry is one block of the last request.
-type Entry struct {
+// chainEntry is one block of the last request.
+type chainEntry struct {
 	Hash string
 	// Chain names the prefix that ends here: a running hash over the blocks' hashes. It serves
 	// records and explanations. Equality of prefixes is decided by the block hashes.
@@ -47,9 +47,9 @@ type Entry struct {
 	Tokens int
 }
 
-// Mark is an entry in the provider's cache: the prefix up to and including
+// cacheMark is an entry in the provider's cache: the prefix up to and including
 // block Index.
-type Mark struct {
+type cacheMark struct {
 	Index int           `json:"index"`
 	TTL   time.Duration `json:"ttl"`
 	// Start is the start of the last request that wrote or read the entry.
@@ -60,13 +60,13 @@ type Mark struct {
 
 // live reports whether the entry has not expired. Lifetimes count from the start of a request. If
 // the clock went back, the entry counts as live.
-func (m *Mark) live(now time.Time) bool {
+func (m *cacheMark) live(now time.Time) bool {
 	return now.Sub(m.Start) < m.TTL
 }
 
 // readable reports whether a request under id can read the entry, given the
 // level that the entry ends in.
-func (m *Mark) readable(id Identity, ends Level) bool {
+func (m *cacheMark) readable(id Identity, ends cacheLevel) bool {
 	_, _, _, broken := m.Identity.Broken(id)
 	return ends < broken
 }
@@ -113,7 +113,7 @@ func (l *Ledger) Advance(id Identity, blocks []Block, bps []Breakpoint, now time
 // cached.
 func (l Ledger) Restore(blocks []Block) (Ledger, bool) {
 	if l.Version != ledgerVersion || l.Blocks <= 0 || l.Blocks > len(blocks) ||
-		slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Index < 0 || m.Index >= l.Blocks }) {
+		slices.ContainsFunc(l.Marks, func(m cacheMark) bool { return m.Index < 0 || m.Index >= l.Blocks }) {
 		return Ledger{}, false
 	}
 	tip := l.Tip
@@ -134,14 +134,14 @@ func (l *Ledger) Expect(m Model) Model {
 }
 
 // setChain makes the chain of blocks, of which the first are in the kept part of a chain.
-func (l *Ledger) setChain(kept []Entry, blocks []Block) {
-	l.Chain = append(make([]Entry, 0, len(blocks)), kept...)
-	var last Entry
+func (l *Ledger) setChain(kept []chainEntry, blocks []Block) {
+	l.Chain = append(make([]chainEntry, 0, len(blocks)), kept...)
+	var last chainEntry
 	if len(kept) > 0 {
 		last = kept[len(kept)-1]
 	}
 	for _, b := range blocks[len(kept):] {
-		last = Entry{Hash: b.Hash, Chain: chainHash(last.Chain, b.Hash), ID: b.ID, Region: b.Region, Tokens: last.Tokens + max(b.Tokens, 0)}
+		last = chainEntry{Hash: b.Hash, Chain: chainHash(last.Chain, b.Hash), ID: b.ID, Region: b.Region, Tokens: last.Tokens + max(b.Tokens, 0)}
 		l.Chain = append(l.Chain, last)
 	}
 	l.Blocks, l.Tip = len(l.Chain), last.Chain
@@ -166,8 +166,8 @@ func chainHash(before uint64, hash string) uint64 {
 // marks keeps the live entries and adds the entries of the request. An entry that the request
 // marks again keeps its lifetime, because a provider that reads an entry refreshes it and does
 // not write it again.
-func (l *Ledger) marks(kept int, id Identity, blocks int, bps []Breakpoint, now time.Time) []Mark {
-	out := make([]Mark, 0, len(l.Marks)+len(bps))
+func (l *Ledger) marks(kept int, id Identity, blocks int, bps []Breakpoint, now time.Time) []cacheMark {
+	out := make([]cacheMark, 0, len(l.Marks)+len(bps))
 	for _, m := range l.Marks {
 		if m.Index < kept && m.live(now) {
 			out = append(out, m)
@@ -181,14 +181,14 @@ func (l *Ledger) marks(kept int, id Identity, blocks int, bps []Breakpoint, now 
 		if bp.Block < kept {
 			level = levelOf(l.Chain[bp.Block].Region)
 		}
-		i := slices.IndexFunc(out, func(m Mark) bool { return m.Index == bp.Block && m.readable(id, level) })
+		i := slices.IndexFunc(out, func(m cacheMark) bool { return m.Index == bp.Block && m.readable(id, level) })
 		if i < 0 {
-			out = append(out, Mark{Index: bp.Block, TTL: bp.TTL, Start: now, Identity: id})
+			out = append(out, cacheMark{Index: bp.Block, TTL: bp.TTL, Start: now, Identity: id})
 			continue
 		}
 		out[i].Start = now
 	}
-	slices.SortStableFunc(out, func(a, b Mark) int { return a.Index - b.Index })
+	slices.SortStableFunc(out, func(a, b cacheMark) int { return a.Index - b.Index })
 	if len(out) > maxMarks {
 		const head = 4 // the first entries are after the fixed part and the carry block
 		out = append(out[:head:head], out[len(out)-(maxMarks-head):]...)

@@ -26,7 +26,7 @@ func TestCompare(t *testing.T) {
 		blocks []Block
 		want   string
 		kept   int
-		broken Level
+		broken cacheLevel
 	}{
 		{"same", id, id, base, "none", 20_000, levelNone},
 		{"append", id, id, grow(base, 2, 100), "append", 20_000, levelNone},

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Ratios are prices in units of the base input price. w is the price of a cache write, and r is
+// priceRatios are prices in units of the base input price. w is the price of a cache write, and r is
 // the price of a cache read. If writing is not charged extra, w is 1. Without a cache both are 1.
-type Ratios struct {
+type priceRatios struct {
 	Write, Read float64
 	// Assumed reports whether the model is unpriced. Money is never computed from assumed ratios.
 	Assumed bool
@@ -18,18 +18,18 @@ type Ratios struct {
 // 1.25 and 0.1. Any other unpriced model is taken for a local one, whose cost is the time to
 // process tokens that the server has not kept: a new token counts 1, a kept one 0. Reading is then
 // never a reason to cut.
-func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
+func (m Model) Ratios(tokens int, ttl time.Duration) priceRatios {
 	if m.Cache == CacheNone || m.Cache == "" {
 		if !m.Priced() {
-			return Ratios{Write: 1, Assumed: true}
+			return priceRatios{Write: 1, Assumed: true}
 		}
-		return Ratios{Write: 1, Read: 1}
+		return priceRatios{Write: 1, Read: 1}
 	}
 	t := m.TierFor(tokens)
 	if t.Input == nil || *t.Input <= 0 || t.Read == nil {
-		return Ratios{Write: 1.25, Read: 0.1, Assumed: true}
+		return priceRatios{Write: 1.25, Read: 0.1, Assumed: true}
 	}
-	r := Ratios{Write: 1, Read: *t.Read / *t.Input}
+	r := priceRatios{Write: 1, Read: *t.Read / *t.Input}
 	write := t.Write5m
 	if m.longLived(ttl) {
 		write = t.Write1h
@@ -49,7 +49,7 @@ func (m Model) Ratios(tokens int, ttl time.Duration) Ratios {
 //	n* = (w − r)·rewritten / (r·saved)
 //
 // For a cut that saves nothing it returns +Inf.
-func breakEven(saved, rewritten int, ratios Ratios) float64 {
+func breakEven(saved, rewritten int, ratios priceRatios) float64 {
 	cost := math.Max(0, (ratios.Write-ratios.Read)*float64(max(rewritten, 0)))
 	if saved <= 0 || ratios.Read <= 0 {
 		if saved > 0 && cost == 0 {

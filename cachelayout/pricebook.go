@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// CacheKind names the way in which a provider caches prompts.
-type CacheKind string
+// cacheKind names the way in which a provider caches prompts.
+type cacheKind string
 
 const (
 	// CacheAnthropic writes at marked blocks and looks back from them.
-	CacheAnthropic CacheKind = "anthropic"
+	CacheAnthropic cacheKind = "anthropic"
 	// CacheOpenAIExplicit writes at marked blocks, without a look-back limit.
-	CacheOpenAIExplicit CacheKind = "openai-explicit"
+	CacheOpenAIExplicit cacheKind = "openai-explicit"
 	// CacheOpenAIAuto caches any prefix by itself, in steps.
-	CacheOpenAIAuto CacheKind = "openai-auto"
+	CacheOpenAIAuto cacheKind = "openai-auto"
 	// cacheGemini is Gemini's implicit cache. It may hold any prefix, and guarantees no hit.
-	cacheGemini CacheKind = "gemini"
+	cacheGemini cacheKind = "gemini"
 	// cacheDeepSeek caches whole prefix units on disk.
-	cacheDeepSeek CacheKind = "deepseek"
+	cacheDeepSeek cacheKind = "deepseek"
 	// CacheNone is a model without a prompt cache, or an unknown one.
-	CacheNone CacheKind = "none"
+	CacheNone cacheKind = "none"
 )
 
 // marked reports whether entries are written only where a marker is.
-func (k CacheKind) marked() bool {
+func (k cacheKind) marked() bool {
 	return k == CacheAnthropic || k == CacheOpenAIExplicit
 }
 
 // automatic reports whether the provider caches without markers.
-func (k CacheKind) automatic() bool {
+func (k cacheKind) automatic() bool {
 	return k == CacheOpenAIAuto || k == cacheGemini || k == cacheDeepSeek
 }
 
@@ -68,7 +68,7 @@ type Model struct {
 	// MinCacheTokens is the smallest prefix that is cached. The provider silently does not cache
 	// a shorter prefix.
 	MinCacheTokens int
-	Cache          CacheKind
+	Cache          cacheKind
 	// PreservedThinking reports whether thinking is bound to the prefix that it was produced in.
 	// DropsThinking reports whether the provider drops thinking whose prefix has changed without
 	// being told to. Other providers refuse such a request.
@@ -129,7 +129,7 @@ func (m Model) longLived(ttl time.Duration) bool {
 
 // Book is a table of dated prices. It is never changed once made.
 type Book struct {
-	rows  []Row
+	rows  []priceRow
 	names map[string][]int // id or alias -> rows, oldest first
 }
 
@@ -149,9 +149,9 @@ var defaultBook = sync.OnceValue(func() *Book {
 // DefaultBook returns the table embedded in the binary.
 func DefaultBook() *Book { return defaultBook() }
 
-func newBook(rows []Row) *Book {
+func newBook(rows []priceRow) *Book {
 	rows = slices.Clone(rows)
-	slices.SortStableFunc(rows, func(a, b Row) int {
+	slices.SortStableFunc(rows, func(a, b priceRow) int {
 		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.EffectiveFrom, b.EffectiveFrom))
 	})
 	b := &Book{rows: rows, names: make(map[string][]int, 2*len(rows))}
@@ -225,7 +225,7 @@ func (b *Book) Models() []Model {
 // unrecognised name gets no cache and counts bytes.
 func Assume(id string) Model {
 	key := modelKey(id)
-	row := Row{ID: key, Tokenizer: "bytes", Cache: CacheNone}
+	row := priceRow{ID: key, Tokenizer: "bytes", Cache: CacheNone}
 	switch {
 	case strings.HasPrefix(key, "claude"):
 		// The largest known minimum and the strictest thinking rule are safe.

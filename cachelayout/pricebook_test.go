@@ -179,7 +179,7 @@ func TestModelBehaviour(t *testing.T) {
 		min       int
 		tokenizer string
 		thinking  bool
-		cache     CacheKind
+		cache     cacheKind
 		ttls      int
 	}{
 		{"claude-opus-5-5", 512, "claude-new", true, CacheAnthropic, 2},

@@ -17,7 +17,7 @@ import (
 //	1: first format
 const bookVersion = 1
 
-// Row is one dated line of a price file:
+// priceRow is one dated line of a price file:
 //
 //	{"version": 1, "rows": [
 //	  {"id": "...", "provider": "...", "tokenizer": "...",
@@ -29,7 +29,7 @@ const bookVersion = 1
 //
 // Prices are US dollars per million tokens. null means unknown. In an overlay, an absent field is
 // taken from the newest row of the same model in the book below.
-type Row struct {
+type priceRow struct {
 	ID                string    `json:"id"`
 	Aliases           []string  `json:"aliases,omitempty"`
 	Provider          string    `json:"provider,omitempty"`
@@ -37,7 +37,7 @@ type Row struct {
 	ContextWindow     int       `json:"context_window,omitempty"`
 	MaxOutput         int       `json:"max_output,omitempty"`
 	MinCacheTokens    int       `json:"min_cache_tokens,omitempty"`
-	Cache             CacheKind `json:"cache,omitempty"`
+	Cache             cacheKind `json:"cache,omitempty"`
 	TTLs              []string  `json:"ttls,omitempty"`
 	StepTokens        int       `json:"step_tokens,omitempty"`
 	PreservedThinking bool      `json:"preserved_thinking,omitempty"`
@@ -58,7 +58,7 @@ type bookFile struct {
 
 // parseRows reads a price file. name is the name of the file in error messages. An unknown key is
 // an error, since a misspelt price would otherwise be lost silently.
-func parseRows(r io.Reader, name string) ([]Row, error) {
+func parseRows(r io.Reader, name string) ([]priceRow, error) {
 	var f bookFile
 	if err := decodeStrict(r, &f); err != nil {
 		return nil, fmt.Errorf("parse prices: %s: %w", name, err)
@@ -66,9 +66,9 @@ func parseRows(r io.Reader, name string) ([]Row, error) {
 	if f.Version != bookVersion {
 		return nil, fmt.Errorf("parse prices: %s: version %d, want %d: write the file anew with the importer", name, f.Version, bookVersion)
 	}
-	rows := make([]Row, 0, len(f.Rows))
+	rows := make([]priceRow, 0, len(f.Rows))
 	for i, raw := range f.Rows {
-		var row Row
+		var row priceRow
 		err := decodeStrict(bytes.NewReader(raw), &row)
 		if err == nil {
 			err = row.check()
@@ -97,11 +97,11 @@ func decodeStrict(r io.Reader, into any) error {
 
 var (
 	knownTokenizers = []string{"", "o200k", "cl100k", "claude-old", "claude-new", "gemini", "bytes"}
-	knownCaches     = []CacheKind{"", CacheAnthropic, CacheOpenAIExplicit, CacheOpenAIAuto, cacheGemini, cacheDeepSeek, CacheNone}
+	knownCaches     = []cacheKind{"", CacheAnthropic, CacheOpenAIExplicit, CacheOpenAIAuto, cacheGemini, cacheDeepSeek, CacheNone}
 )
 
 // check refuses values that would lead to wrong bills.
-func (r *Row) check() error {
+func (r *priceRow) check() error {
 	if strings.TrimSpace(r.ID) == "" {
 		return errors.New("id is empty")
 	}
@@ -131,7 +131,7 @@ func (r *Row) check() error {
 	return r.checkTiers()
 }
 
-func (r *Row) checkTTLs() error {
+func (r *priceRow) checkTTLs() error {
 	last := time.Duration(0)
 	for _, s := range r.TTLs {
 		d, err := time.ParseDuration(s)
@@ -143,7 +143,7 @@ func (r *Row) checkTTLs() error {
 	return nil
 }
 
-func (r *Row) checkTiers() error {
+func (r *priceRow) checkTiers() error {
 	for i, t := range r.Tiers {
 		if i == 0 && t.AboveTokens != 0 {
 			return errors.New("the first tier's above_tokens is not 0")
@@ -161,7 +161,7 @@ func (r *Row) checkTiers() error {
 }
 
 // model turns a row into the Model that the rest of the package uses.
-func (r *Row) model() Model {
+func (r *priceRow) model() Model {
 	m := Model{
 		ID: r.ID, Provider: r.Provider, Tokenizer: r.Tokenizer,
 		ContextWindow: r.ContextWindow, MaxOutput: r.MaxOutput, MinCacheTokens: r.MinCacheTokens,
@@ -194,7 +194,7 @@ func (b *Book) Overlay(r io.Reader, name string) (*Book, error) {
 	}
 	replaced := map[string]bool{} // ids with an undated row above
 	dated := map[[2]string]bool{} // id and date of the rows above
-	rows := make([]Row, 0, len(b.rows)+len(over))
+	rows := make([]priceRow, 0, len(b.rows)+len(over))
 	for _, r := range over {
 		if below := b.find(r.ID); len(below) > 0 {
 			r.inherit(&b.rows[below[len(below)-1]])
@@ -213,7 +213,7 @@ func (b *Book) Overlay(r io.Reader, name string) (*Book, error) {
 }
 
 // inherit fills the members that r leaves out, except prices and their dates, from base.
-func (r *Row) inherit(base *Row) {
+func (r *priceRow) inherit(base *priceRow) {
 	fill(&r.Provider, base.Provider)
 	fill(&r.Tokenizer, base.Tokenizer)
 	fill(&r.ContextWindow, base.ContextWindow)
@@ -232,7 +232,7 @@ func (r *Row) inherit(base *Row) {
 }
 
 // settle gives a row of an unknown model the behaviour of the model's family.
-func (r *Row) settle() {
+func (r *priceRow) settle() {
 	m := Assume(r.ID)
 	if r.Cache == "" {
 		fill(&r.MinCacheTokens, m.MinCacheTokens)
@@ -257,16 +257,16 @@ func fill[T comparable](p *T, v T) {
 }
 
 // WriteRows writes rows as a price file that [Book.Overlay] reads.
-func WriteRows(w io.Writer, rows []Row) error {
+func WriteRows(w io.Writer, rows []priceRow) error {
 	if rows == nil {
-		rows = []Row{}
+		rows = []priceRow{}
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
 	e.SetEscapeHTML(false)
 	err := e.Encode(struct {
-		Version int   `json:"version"`
-		Rows    []Row `json:"rows"`
+		Version int        `json:"version"`
+		Rows    []priceRow `json:"rows"`
 	}{bookVersion, rows})
 	if err != nil {
 		return fmt.Errorf("write prices: %w", err)

@@ -157,15 +157,15 @@ func TestNextRefuses(t *testing.T) {
 	}{
 		{"cold cut on a warm cache", idle, CutWish{Reason: CutCold, Leave: leaveAll}, Cache{}, ruleNotCold, false},
 		{"forced cut without need", idle, CutWish{Reason: CutForced, Leave: leaveAll}, Cache{}, ruleNotForced, false},
-		{"high water in an open loop", loop, CutWish{Reason: CutHighWater, Leave: leaveAll}, Cache{}, RuleOpenLoop, false},
+		{"high water in an open loop", loop, CutWish{Reason: "high_water", Leave: leaveAll}, Cache{}, RuleOpenLoop, false},
 		{"cold in an open loop", loop, CutWish{Reason: CutCold, Leave: leaveAll}, Cache{Cold: true, Event: "after noon"}, RuleOpenLoop, false},
-		{"high water in an open loop and a cold cache", loop, CutWish{Reason: CutHighWater, Leave: leaveAll}, Cache{Cold: true}, RuleOpenLoop, false},
+		{"high water in an open loop and a cold cache", loop, CutWish{Reason: "high_water", Leave: leaveAll}, Cache{Cold: true}, RuleOpenLoop, false},
 		{"cold in an open loop, and too large", loop, CutWish{Reason: CutCold, Leave: leaveAll}, Cache{Cold: true, Event: "after noon", Forced: true}, ruleOpener, true},
-		{"nothing would change", idle, CutWish{Reason: CutHighWater}, Cache{}, ruleNothingPending, false},
-		{"newest message", idle, CutWish{Reason: CutHighWater, Leave: leaveAll}, Cache{}, ruleNewest, true},
+		{"nothing would change", idle, CutWish{Reason: "high_water"}, Cache{}, ruleNothingPending, false},
+		{"newest message", idle, CutWish{Reason: "high_water", Leave: leaveAll}, Cache{}, ruleNewest, true},
 		{"opener of the loop", loop, CutWish{Reason: CutForced, Leave: leaveAll}, Cache{Forced: true}, ruleOpener, true},
-		{"page not durable", uncommitted, CutWish{Reason: CutHighWater, Leave: leaveAll}, Cache{}, ruleNotDurable, true},
-		{"below the floor", idle, CutWish{Reason: CutHighWater, Levels: map[string]Level{"r2-0": Pointer, "r4-0": Structured}}, Cache{}, ruleFloor, true},
+		{"page not durable", uncommitted, CutWish{Reason: "high_water", Leave: leaveAll}, Cache{}, ruleNotDurable, true},
+		{"below the floor", idle, CutWish{Reason: "high_water", Levels: map[string]Level{"r2-0": Pointer, "r4-0": Structured}}, Cache{}, ruleFloor, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestAlignNamesWhatTheHostDid(t *testing.T) {
 	s := conversationOf(4)
 	p, _ := Next(empty(), s.delta(empty()), Wishes{}, Cache{})
 	leave := map[int]bool{0: true, 1: true, 2: true, 3: true}
-	cut, dec := Next(p, s.delta(p), Wishes{Cut: &CutWish{Reason: CutHighWater, Leave: leave},
+	cut, dec := Next(p, s.delta(p), Wishes{Cut: &CutWish{Reason: "high_water", Leave: leave},
 		Carry: []Block{{Kind: ItemCarry, Page: "su", Hash: "carry"}}}, Cache{})
 	if dec.Cut == nil {
 		t.Fatal("no cut")
@@ -345,7 +345,7 @@ func randomWishes(t *rapid.T, s *script) Wishes {
 		return w
 	}
 	w.Cut = &CutWish{Levels: map[string]Level{}, Leave: map[int]bool{}}
-	w.Cut.Reason = rapid.SampledFrom([]CutReason{CutHighWater, CutCold, CutForced, CutPayback}).Draw(t, "reason")
+	w.Cut.Reason = rapid.SampledFrom([]CutReason{"high_water", CutCold, CutForced, "payback"}).Draw(t, "reason")
 	for i := range s.host {
 		if rapid.Float64Range(0, 1).Draw(t, "leave") < 0.3 {
 			w.Cut.Leave[s.places[i].Atom] = true

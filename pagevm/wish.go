@@ -2,19 +2,15 @@ package pagevm
 
 import "time"
 
-// CutReason is the reason for a cut.
+// CutReason is the reason for a cut. Next treats all reasons but the following ones alike.
 type CutReason string
 
 const (
-	// CutHighWater: the prompt reached its high-water mark.
-	CutHighWater CutReason = "high_water"
 	// CutCold: the provider's cache has expired, so a change costs nothing.
 	CutCold CutReason = "cold"
 	// CutForced: without a cut the prompt would exceed the window minus the reserve, or the size
 	// at which a higher price begins.
 	CutForced CutReason = "forced"
-	// CutPayback: the cut is voluntary. Its savings repay the cost of the rewritten tokens.
-	CutPayback CutReason = "payback"
 	// CutDemand: the host requested the cut.
 	CutDemand CutReason = "demand"
 	// CutThinking: the provider refused the thinking that the prompt holds. The cut takes the

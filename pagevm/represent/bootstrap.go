@@ -175,7 +175,7 @@ func listItem(t string) string {
 // FileExcerpts are excerpts of a workspace file for a file that is larger than its room. If
 // instructions is set, the commands and the sections on session startup and red lines are kept
 // first.
-func FileExcerpts(id, text, resolver string, instructions bool) *Excerpts {
+func FileExcerpts(id, text, resolver string, instructions bool) *excerpts {
 	in := EvidenceInput{Text: text, PageID: id, Resolver: resolver}
 	if instructions {
 		in.Own = rules(strings.ToValidUTF8(text, "\uFFFD"))

@@ -12,10 +12,10 @@ import (
 // It occurs in texts whose input says so ([EvidenceInput.Breaks]) and in their excerpts.
 const PartBreak = "\x1e"
 
-// Excerpts makes compressed representations of one text, each of another size, for a text that is
+// excerpts makes compressed representations of one text, each of another size, for a text that is
 // larger than its room. Like the levels made at ingestion, they depend only on the text and the
 // size.
-type Excerpts struct {
+type excerpts struct {
 	in       EvidenceInput
 	kind     kind
 	numbered bool
@@ -24,15 +24,15 @@ type Excerpts struct {
 }
 
 // NewExcerpts makes no copy of the text.
-func NewExcerpts(in EvidenceInput) *Excerpts {
-	e := &Excerpts{in: in.valid()}
+func NewExcerpts(in EvidenceInput) *excerpts {
+	e := &excerpts{in: in.valid()}
 	e.kind, e.numbered = kindOf(&e.in)
 	return e
 }
 
 // Rep returns the compressed representation of about the given number of bytes, including its
 // footer. It is never much larger, and it is smaller if the text is smaller.
-func (e *Excerpts) Rep(bytes int) pagevm.Rep {
+func (e *excerpts) Rep(bytes int) pagevm.Rep {
 	if e.scan == nil || bytes > e.edge && 2*e.edge < len(e.in.Text) {
 		e.edge = max(edgeScan, bytes)
 		e.scan = scanEdges(e.in.Text, e.kind, e.numbered, e.edge)

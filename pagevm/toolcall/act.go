@@ -23,7 +23,7 @@ var searchTools = Names("grep glob find search search_files search_code list lis
 	"search_file_content grep_search grep_files file_search semantic_search codebase_search list_code_definition_names")
 
 // actOf returns the act that produced the result of a call.
-func actOf(base string, k Kind) Act {
+func actOf(base string, k kind) Act {
 	switch {
 	case k == CallRead:
 		return ActRead

@@ -13,7 +13,7 @@ type Call struct {
 	Name, Input string
 	// Kind is the effect on files. Paths are the canonical paths of these files, without those
 	// that can't be shown.
-	Kind  Kind
+	Kind  kind
 	Paths []string
 	// Act is the act that leaves the call's result.
 	Act Act

@@ -11,12 +11,12 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// Kind is the effect of a tool call on a file.
-type Kind uint8
+// kind is the effect of a tool call on a file.
+type kind uint8
 
 const (
 	// CallOther neither reads nor edits one file, as far as is known.
-	CallOther Kind = iota
+	CallOther kind = iota
 	// CallRead shows the content of a file, or a part of it.
 	CallRead
 	// CallEdit changes, creates, moves or removes a file: earlier reads of it are out of date.
@@ -79,13 +79,13 @@ func among(names map[string]bool, name string) bool {
 // Classify returns the effect of a call and its files, as canonical paths. Only the content of
 // the call counts. A shell command is understood if it is a plain read or write of files.
 // Classify leaves out a path that can't be shown, since prompts and checkpoints name paths.
-func Classify(tool, input string) (Kind, []string) {
+func Classify(tool, input string) (kind, []string) {
 	c := read(tool, input)
 	return c.Kind, c.Paths
 }
 
 // fileCall classifies a call of any tool but a shell.
-func fileCall(t, input string) (Kind, []string) {
+func fileCall(t, input string) (kind, []string) {
 	switch {
 	case among(editTools, t), t == "patch", t == "create" && stringArg(input, "file_text") != "":
 		if ps := patchPaths(input); len(ps) > 0 || t == "patch" {

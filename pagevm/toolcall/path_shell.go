@@ -10,7 +10,7 @@ import (
 // shell: "cat f", "sed -n '1,80p' f", "head -50 f", "nl -ba f | sed ...",
 // "cd dir && cat f", "cat > f <<EOF", "sed -i ... f", "rm f", and a patch fed
 // to apply_patch. Anything else is CallOther.
-func shellCall(cmd, dir string, cmds []simpleCommand) (Kind, []string) {
+func shellCall(cmd, dir string, cmds []simpleCommand) (kind, []string) {
 	if strings.Contains(cmd, "*** Begin Patch") {
 		if ps := patchPaths(cmd); len(ps) > 0 {
 			return CallEdit, ps
@@ -91,7 +91,7 @@ type simpleCommand struct {
 var fileCommands = Names("cat head tail nl bat less more type Get-Content sed tee rm touch truncate unlink mv cp")
 
 // simpleCall classifies one command.
-func simpleCall(c simpleCommand, dir string) (Kind, []string) {
+func simpleCall(c simpleCommand, dir string) (kind, []string) {
 	for _, o := range c.out {
 		if !strings.HasPrefix(o, "/dev/") && !strings.HasPrefix(o, "&") {
 			return CallEdit, []string{cleanPath(o, dir)}

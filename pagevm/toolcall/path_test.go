@@ -14,7 +14,7 @@ import (
 func TestClassifyCall(t *testing.T) {
 	for _, tc := range []struct {
 		tool, input string
-		kind        Kind
+		kind        kind
 		paths       []string
 	}{
 		{"Read", `{"file_path":"/a/b/../c.go","offset":10}`, CallRead, []string{"/a/c.go"}},

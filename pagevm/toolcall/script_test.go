@@ -14,7 +14,7 @@ const patchOf = "*** Begin Patch\n*** Update File: src/a.ts\n@@\n-const a = \"x\
 func TestScript(t *testing.T) {
 	for _, tc := range []struct {
 		name, script string
-		kind         Kind
+		kind         kind
 		paths        []string
 		act          Act
 		look         Look

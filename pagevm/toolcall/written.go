@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// Text is the text that a call writes into the files it changes, as far as its arguments show.
-type Text struct {
+// written is the text that a call writes into the files it changes, as far as its arguments show.
+type written struct {
 	// New are the texts that the call writes. Old are the texts that it says it replaces.
 	New, Old []string
 	// Whole reports whether the call writes whole files, so that New may repeat the former text.
@@ -27,12 +27,12 @@ var (
 
 // Written returns the text that a call writes into the files it changes. It is empty for any
 // other call.
-func Written(tool, input string) Text {
+func Written(tool, input string) written {
 	c := read(tool, input)
 	if c.Kind != CallEdit {
-		return Text{}
+		return written{}
 	}
-	t := Text{Whole: c.whole}
+	t := written{Whole: c.whole}
 	if isScript(tool, input) {
 		calls, _ := Unwrap(tool, input)
 		for _, in := range calls {
@@ -91,7 +91,7 @@ var quoted = textutil.LazyRegexp(`"[^"]*"|'[^']*'`)
 
 // patch reads a patch in the Codex format. It collects the lines that the patch adds and the
 // lines that it expects to find.
-func (t *Text) patch(body string) {
+func (t *written) patch(body string) {
 	for line := range strings.Lines(body) {
 		switch line = strings.TrimRight(line, "\r\n"); {
 		case strings.HasPrefix(line, "+"):
@@ -103,7 +103,7 @@ func (t *Text) patch(body string) {
 }
 
 // arguments reads the arguments of an edit, in a stable order.
-func (t *Text) arguments(key string, v any) {
+func (t *written) arguments(key string, v any) {
 	switch v := v.(type) {
 	case string:
 		switch key = strings.ToLower(key); {

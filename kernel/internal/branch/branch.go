@@ -26,7 +26,7 @@ type State struct {
 	Branch, Model string
 	Proj          *pagevm.Projection
 	Ledger        cachelayout.Ledger
-	Kept
+	carried
 	sent
 	// Plan is the newest plan. Billed is the newest plan whose bill was recorded.
 	Plan, Billed string

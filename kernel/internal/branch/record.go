@@ -35,15 +35,15 @@ type Record struct {
 	Summary   *summary.State      `json:"summary,omitempty"`
 	Fixed     []cachelayout.Block `json:"fixed"`
 	Recall    *pagevm.Recall      `json:"recall,omitempty"`
-	Kept
+	carried
 	// Ledger is the assumed content of the provider's cache.
 	Ledger cachelayout.Ledger `json:"ledger"`
 	sent
 }
 
-// Kept is the part of a state that the next state takes over. Every record contains the whole
+// carried is the part of a state that the next state takes over. Every record contains the whole
 // part.
-type Kept struct {
+type carried struct {
 	// Private: the conversation has been shown pages that only private sessions may see.
 	Private bool `json:"private,omitempty"`
 	// Level is the level of the gauge. It is kept so that a threshold is announced only once.
@@ -100,7 +100,7 @@ type sent struct {
 func (s *State) Diff(on *State, epoch int, fixed []cachelayout.Block, carry bool) Record {
 	p, q := on.Proj, s.Proj
 	b := Record{Plan: s.Plan, Branch: s.Branch, Model: s.Model, Generation: q.Generation, Epoch: epoch, Fixed: fixed,
-		Kept: s.Kept, Ledger: s.Ledger, sent: s.sent}
+		carried: s.carried, Ledger: s.Ledger, sent: s.sent}
 	b.KeepSeen, b.Seen = kept(p.Seen, q.Seen)
 	b.KeepItems, b.Items = kept(p.Items, q.Items)
 	b.KeepIdle, b.Pace.Idle = kept(on.Pace.Idle, s.Pace.Idle)
@@ -146,7 +146,7 @@ func (s *State) Apply(session string, b *Record) *State {
 	if b.Recall != nil {
 		p.Recall = *b.Recall
 	}
-	n.Plan, n.Proj, n.Kept, n.sent, n.restored = b.Plan, &p, b.Kept, b.sent, b
+	n.Plan, n.Proj, n.carried, n.sent, n.restored = b.Plan, &p, b.carried, b.sent, b
 	n.Pace.Idle = append(s.Pace.Idle[:b.KeepIdle:b.KeepIdle], b.Pace.Idle...)
 	if b.Call == nil {
 		n.Call = s.Call

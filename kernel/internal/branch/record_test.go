@@ -61,7 +61,7 @@ func shown(n int) *pagevm.Projection {
 func TestRecordKeepsAllOfAState(t *testing.T) {
 	on := New("s", "b", "m")
 	next := *on
-	fill(reflect.ValueOf(&next.Kept).Elem())
+	fill(reflect.ValueOf(&next.carried).Elem())
 	fill(reflect.ValueOf(&next.sent).Elem())
 	next.Plan, next.Proj, next.Spans = "pl-1", shown(3), []Span{{ID: "sp-1", Keys: []string{"a"}, Pages: []string{"a"}}}
 	next.Tools = []memkernel.Tool{{Raw: "{}"}}
@@ -78,7 +78,7 @@ func TestRecordKeepsAllOfAState(t *testing.T) {
 		return before.Apply("s", &b)
 	}
 	got := after(on, &next)
-	if d := cmp.Diff([]any{next.Plan, next.Kept, next.sent, next.Spans, next.Proj}, []any{got.Plan, got.Kept, got.sent, got.Spans, got.Proj}); d != "" {
+	if d := cmp.Diff([]any{next.Plan, next.carried, next.sent, next.Spans, next.Proj}, []any{got.Plan, got.carried, got.sent, got.Spans, got.Proj}); d != "" {
 		t.Errorf("read back (-written +read):\n%s", d)
 	}
 	later := next

@@ -31,7 +31,7 @@ type activity struct {
 type fileUse struct{ replaced, touched int }
 
 // activityOf follows the calls that worked.
-func activityOf(c *Call) *activity {
+func activityOf(c *call) *activity {
 	a := &activity{files: map[string]fileUse{}}
 	var tasks toolcall.Tasks
 	for i := range c.Msgs {
@@ -95,7 +95,7 @@ func nameOf(file string) represent.Name {
 
 // withNewest returns traits in which the last tokens of the conversation, at their size in a
 // prompt, are the newest. Text that is gone, and files of finished tasks, do not count as new.
-func withNewest(c *Call, p *pagevm.Projection, seen []pagevm.Seen, traits [][]pagevm.Traits, tokens int) [][]pagevm.Traits {
+func withNewest(c *call, p *pagevm.Projection, seen []pagevm.Seen, traits [][]pagevm.Traits, tokens int) [][]pagevm.Traits {
 	size := make(map[string]int, len(p.Items))
 	for i := range p.Items {
 		size[p.Items[i].Page] = p.Items[i].Tokens

@@ -14,7 +14,7 @@ func (r *Result) Alone() cachelayout.Alone {
 	if e := r.Prev.Expected; e != nil {
 		before = e.Alone
 	}
-	if r.Call.Request.Demand != nil {
+	if r.call.Request.Demand != nil {
 		return before
 	}
 	h := cachelayout.HostRequest{Fixed: r.Fixed, FixedHash: r.toolHash, Window: r.Window, Sent: r.sentWhole()}

@@ -27,7 +27,7 @@ type appended struct {
 // request. If such system messages were sent already, nothing may come before them, and all
 // blocks wait for the next call. Recalled memory comes last. It takes the remaining room, and
 // makes no cut.
-func appendBlocks(ctx context.Context, c *Call, l *limits, d *decision) appended {
+func appendBlocks(ctx context.Context, c *call, l *limits, d *decision) appended {
 	a := appended{Proj: d.Chosen.Proj, Made: d.Chosen.Made, flushAsked: c.Prev.FlushAsked, flushSeen: c.Prev.FlushSeen}
 	// The gauge's line waits for the next call, unless it is shown.
 	a.level, a.cutLevel = min(d.Gauge.level, c.Prev.Level), int(toldOfCut(c, a.Proj))
@@ -66,7 +66,7 @@ func appendBlocks(ctx context.Context, c *Call, l *limits, d *decision) appended
 // flushDue returns why the host should run a flush turn before its next call, "" if it should
 // not, with the size and the message at which one was requested last. A flush turn is due if the
 // conversation is about to be compacted or has grown by much, and has not been flushed since.
-func flushDue(c *Call, l *limits, d *decision) (why string, asked, seen int) {
+func flushDue(c *call, l *limits, d *decision) (why string, asked, seen int) {
 	asked, seen = c.Prev.FlushAsked, c.Prev.FlushSeen
 	if c.prior.Life.FlushOff || c.workspace == nil || c.Request.Branch != "" {
 		return "", asked, seen

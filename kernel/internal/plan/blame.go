@@ -13,7 +13,7 @@ import (
 )
 
 // placeOf names the part that a host changed, as exactly as this process can tell.
-func (c *Call) placeOf(change *cachelayout.Change) string {
+func (c *call) placeOf(change *cachelayout.Change) string {
 	switch change.Kind {
 	case cachelayout.ChangeTools:
 		return toolChanged(c.Prev.Tools, c.Request.Tools)

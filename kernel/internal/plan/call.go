@@ -21,9 +21,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Call is a model call as it was taken: the request, the state before it, and the host's
+// call is a model call as it was taken: the request, the state before it, and the host's
 // conversation, made valid and compared with the messages that were shown before.
-type Call struct {
+type call struct {
 	Request   *Request
 	prior     *Prior
 	session   session
@@ -63,18 +63,18 @@ type Call struct {
 
 // take makes the request valid, aligns it with the projection and makes pages of the new
 // messages.
-func take(ctx context.Context, prior *Prior, r *Request, s session, ws Workspace, w window) (Call, error) {
+func take(ctx context.Context, prior *Prior, r *Request, s session, ws Workspace, w window) (call, error) {
 	m := prior.Maker
 	m.Large = budget.LargeResult(w.tokens)
 	format := FormatOf(r.Format, &r.Price)
 	b, err := ingest.Repair(m, prior.Before, ingest.Request{Messages: r.Messages, Prompt: r.Prompt, Turn: r.Turn, Now: r.Now, Lead: format == transcript.FormatAnthropic || format == transcript.FormatGemini})
 	if err != nil && (r.Demand == nil || !errors.Is(err, api.ErrAnswered)) {
-		return Call{}, err
+		return call{}, err
 	}
 	if !b.Absorb() {
-		return Call{}, ctx.Err()
+		return call{}, ctx.Err()
 	}
-	c := Call{Request: r, prior: prior, session: s, workspace: ws, log: &log{faults: b.Faults}, Maker: b.Maker,
+	c := call{Request: r, prior: prior, session: s, workspace: ws, log: &log{faults: b.Faults}, Maker: b.Maker,
 		Raw: b.Raw, Msgs: b.Msgs, Hosts: b.Hosts, Places: ingest.Places(prior.Before.Places, b.Absorbed, b.Msgs), absorbed: b.Absorbed,
 		Adopted: b.Adopted, Removed: b.Removed, Ingested: len(b.Out.New), LiftedBytes: b.LiftedBytes}
 	c.files = sync.OnceValue(func() []File { return readFiles(prior, r, ws, c.log) })
@@ -91,7 +91,7 @@ func take(ctx context.Context, prior *Prior, r *Request, s session, ws Workspace
 }
 
 // after returns the call compared with another state that the provider was sent.
-func (c Call) after(prev *branch.State) Call {
+func (c call) after(prev *branch.State) call {
 	c.Prev, c.Align = prev, pagevm.Align(prev.Proj, c.Hosts)
 	return c
 }
@@ -137,7 +137,7 @@ type NextStep struct {
 
 // fault files a fault under the user's turn and the plan that caused it: the last one, which the
 // model has acted on, unless the fault is this plan's own.
-func (c *Call) fault(f fault.Fault) {
+func (c *call) fault(f fault.Fault) {
 	if f.Turn == "" {
 		f.Turn, _, _ = c.userTurn()
 	}
@@ -145,26 +145,26 @@ func (c *Call) fault(f fault.Fault) {
 }
 
 // nextProjection returns the projection that pagevm.Next derives from the previous one.
-func (c *Call) nextProjection(wishes pagevm.Wishes, cache pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
+func (c *call) nextProjection(wishes pagevm.Wishes, cache pagevm.Cache) (*pagevm.Projection, pagevm.Decision) {
 	p, dec := pagevm.Next(c.Prev.Proj, pagevm.Delta{Host: c.Hosts, Places: c.Places, Align: c.Align}, wishes, cache)
 	c.log.step(Step{Next: &NextStep{wishes, cache, p, dec}})
 	return p, dec
 }
 
 // economy returns the preference where memory costs money.
-func (c *Call) economy() cachelayout.Economy { return cmp.Or(c.Request.Economy, c.prior.Economy) }
+func (c *call) economy() cachelayout.Economy { return cmp.Or(c.Request.Economy, c.prior.Economy) }
 
 // Format returns the shape of the request that the host will send.
-func (c *Call) Format() transcript.Format { return FormatOf(c.Request.Format, &c.Request.Price) }
+func (c *call) Format() transcript.Format { return FormatOf(c.Request.Format, &c.Request.Price) }
 
 // LeftAlone reports whether no workspace was used.
-func (c *Call) LeftAlone() bool { return c.workspace == nil }
+func (c *call) LeftAlone() bool { return c.workspace == nil }
 
 // Session returns the session's key.
-func (c *Call) Session() string { return c.prior.Key }
+func (c *call) Session() string { return c.prior.Key }
 
 // text finds the bytes of a representation or kernel block by hash, first in the given texts.
-func (c *Call) text(texts map[string]string, hash string) string {
+func (c *call) text(texts map[string]string, hash string) string {
 	if t, ok := texts[hash]; ok {
 		return t
 	}
@@ -185,7 +185,7 @@ func keyAt(hosts []pagevm.HostMessage, i int) string {
 // and all text that the person typed. The result fresh reports that the turn has no answer yet.
 // If no person is known to have spoken, as with a subagent, userTurn takes the newest user
 // message that needs an answer.
-func (c *Call) userTurn() (key, text string, fresh bool) {
+func (c *call) userTurn() (key, text string, fresh bool) {
 	asked, askedFresh := -1, false
 	fresh = true
 	for i := len(c.Msgs) - 1; i >= 0; i-- {
@@ -217,19 +217,19 @@ func hasMedia(m *memkernel.Message) bool {
 }
 
 // InLoop reports whether a tool loop is open.
-func (c *Call) InLoop() bool { return len(c.Places) > 0 && c.Places[len(c.Places)-1].InLoop }
+func (c *call) InLoop() bool { return len(c.Places) > 0 && c.Places[len(c.Places)-1].InLoop }
 
 // stripThinking reports whether thinking that a cut makes invalid must be removed. This is so if
 // the model binds thinking to its prefix and the provider does not drop invalid thinking. A
 // provider that refused such thinking does not drop it, whatever option it was sent.
-func (c *Call) stripThinking() bool {
+func (c *call) stripThinking() bool {
 	refused := c.Request.Overflow != nil && budget.RefusesThinking(c.Request.Overflow.Text)
 	return refused || c.Request.Price.PreservedThinking && !c.Request.DropOption && !c.Request.Price.DropsThinking
 }
 
 // boundLoop reports whether the open tool loop holds thinking that a cut would make
 // invalid and that the provider does not drop.
-func (c *Call) boundLoop() bool {
+func (c *call) boundLoop() bool {
 	if !c.stripThinking() {
 		return false
 	}
@@ -245,31 +245,31 @@ func (c *Call) boundLoop() bool {
 
 // hostCompacted reports whether the host has replaced messages by its own summary. A restore text
 // follows such a compaction, as it follows a compaction by the kernel.
-func (c *Call) hostCompacted() bool {
+func (c *call) hostCompacted() bool {
 	return c.Align.Rewrite == pagevm.RewriteBehind && c.summaryFirst()
 }
 
 // summaryFirst reports whether the first message that differs is a summary of the host.
-func (c *Call) summaryFirst() bool {
+func (c *call) summaryFirst() bool {
 	first := c.Align.First
 	return first < len(c.Msgs) && c.Msgs[first].Origin == memkernel.OriginSummary
 }
 
 // anew reports whether the host's messages differ from the first message on, because they are
 // another conversation of the session, and not the same one compacted.
-func (c *Call) anew() bool {
+func (c *call) anew() bool {
 	return len(c.Prev.Proj.Seen) > 0 && c.Align.Rewrite == pagevm.RewriteBehind && c.Align.First == 0 && !c.hostCompacted()
 }
 
 // leadGone reports whether the host's first messages had left the last prompt.
-func (c *Call) leadGone() bool { return len(c.Align.Seen) > 0 && c.Align.Seen[0].Gone }
+func (c *call) leadGone() bool { return len(c.Align.Seen) > 0 && c.Align.Seen[0].Gone }
 
 // Renewed reports whether the carry block has to be made again, because the past that it
 // describes has changed.
-func (c *Call) Renewed() bool { return c.Align.Stale || c.hostCompacted() }
+func (c *call) Renewed() bool { return c.Align.Stale || c.hostCompacted() }
 
 // callsSoFar counts the model calls of the conversation so far.
-func (c *Call) callsSoFar() int {
+func (c *call) callsSoFar() int {
 	n := 0
 	for i := range c.Msgs {
 		if c.Msgs[i].Role == memkernel.RoleAssistant && c.Msgs[i].Origin == memkernel.OriginHost {
@@ -280,7 +280,7 @@ func (c *Call) callsSoFar() int {
 }
 
 // turnsSoFar counts the user's turns of the conversation.
-func (c *Call) turnsSoFar() int {
+func (c *call) turnsSoFar() int {
 	n := 0
 	for i := range c.Hosts {
 		if transcript.PlainUser(c.Msgs[i]) {
@@ -292,18 +292,18 @@ func (c *Call) turnsSoFar() int {
 
 // mustStand reports whether every cut keeps a message. It is so for a message that is not closed,
 // that opened the loop, or that is the newest.
-func (c *Call) mustStand(i int) bool {
+func (c *call) mustStand(i int) bool {
 	return !c.Places[i].Closed || c.Places[i].Opener || i == len(c.Hosts)-1
 }
 
-func (c *Call) SegmentParts(i int, s *pagevm.Segment) []memkernel.Part {
+func (c *call) SegmentParts(i int, s *pagevm.Segment) []memkernel.Part {
 	return c.Msgs[i].Parts[s.Part : s.Part+s.Parts]
 }
 
 // supersede marks the text of files that were replaced later, and instructions that were replaced
 // by a newer version. The result of a call that has no path and acts on nothing is replaced by the
 // same call. supersede returns a copy and does not change c.Hosts.
-func (c *Call) supersede() []pagevm.HostMessage {
+func (c *call) supersede() []pagevm.HostMessage {
 	out := slices.Clone(c.Hosts)
 	newer := map[string]bool{}
 	for i := len(out) - 1; i >= 0; i-- {
@@ -325,7 +325,7 @@ func (c *Call) supersede() []pagevm.HostMessage {
 
 // evidenceOf returns the name of the thing that a segment shows, "" if no later segment with that
 // name can replace it, and whether it is a file that was replaced.
-func (c *Call) evidenceOf(i int, s *pagevm.Segment) (name string, gone bool) {
+func (c *call) evidenceOf(i int, s *pagevm.Segment) (name string, gone bool) {
 	p := c.Page(s.Page)
 	switch {
 	case s.Instruction != "":
@@ -348,7 +348,7 @@ func (c *Call) evidenceOf(i int, s *pagevm.Segment) (name string, gone bool) {
 }
 
 // shown returns what a call of the messages shows of itself. Hosts may use an id again.
-func (c *Call) shown(call *memkernel.ToolCall) *toolcall.Call {
+func (c *call) shown(call *memkernel.ToolCall) *toolcall.Call {
 	if known := c.Maker.Calls[call.ID]; known != nil && known.Is(call.Name, call.Input) {
 		return known
 	}
@@ -356,7 +356,7 @@ func (c *Call) shown(call *memkernel.ToolCall) *toolcall.Call {
 }
 
 // calledSince reports whether message from or a later message has a result.
-func (c *Call) calledSince(from int) bool {
+func (c *call) calledSince(from int) bool {
 	for i := from; i < len(c.Hosts); i++ {
 		for j := range c.Hosts[i].Segments {
 			if c.Hosts[i].Segments[j].Kind == pagevm.ItemResult {
@@ -368,7 +368,7 @@ func (c *Call) calledSince(from int) bool {
 }
 
 // identity returns the values, other than the blocks of p, on which the provider's cache depends.
-func (c *Call) identity(p *pagevm.Projection) cachelayout.Identity {
+func (c *call) identity(p *pagevm.Projection) cachelayout.Identity {
 	id := cachelayout.Identity{Model: c.Request.Model, ToolChoice: c.Request.ToolChoice, Thinking: c.Request.Thinking, Effort: c.Request.Effort}
 	for i := range p.Items {
 		id.Images = id.Images || p.Items[i].Image
@@ -377,7 +377,7 @@ func (c *Call) identity(p *pagevm.Projection) cachelayout.Identity {
 }
 
 // bytesFrom returns the size of the text in message from and all later messages.
-func (c *Call) bytesFrom(from int) int {
+func (c *call) bytesFrom(from int) int {
 	n := 0
 	for i := min(from, len(c.Hosts)); i < len(c.Hosts); i++ {
 		for j := range c.Hosts[i].Segments {
@@ -390,7 +390,7 @@ func (c *Call) bytesFrom(from int) int {
 }
 
 // Page finds a page, new or known.
-func (c *Call) Page(id string) *pagevm.Page {
+func (c *call) Page(id string) *pagevm.Page {
 	if p := c.Maker.Out.Page(id); p != nil {
 		return p
 	}
@@ -398,7 +398,7 @@ func (c *Call) Page(id string) *pagevm.Page {
 }
 
 // HostKey returns the host's key of a message.
-func (c *Call) HostKey(key string) string {
+func (c *call) HostKey(key string) string {
 	if k, ok := c.Adopted[key]; ok {
 		return k
 	}

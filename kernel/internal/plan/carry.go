@@ -52,7 +52,7 @@ type textBlock struct {
 }
 
 // ownBlock makes a block of a text of the kernel.
-func (c *Call) ownBlock(kind pagevm.ItemKind, page string, level pagevm.Level, text string) textBlock {
+func (c *call) ownBlock(kind pagevm.ItemKind, page string, level pagevm.Level, text string) textBlock {
 	return textBlock{pagevm.Block{Kind: kind, Page: page, Level: level, Hash: ingest.Hash(text), Tokens: c.Maker.Count.Text(text)}, text}
 }
 
@@ -77,7 +77,7 @@ func textsOf(blocks []textBlock) map[string]string {
 
 // carryBlocks makes the blocks of the carry block: the provider's compaction, the workspace's
 // files as they are now, then the text about the messages that left.
-func carryBlocks(c *Call, l *limits, m material, left absent, notes int) carry {
+func carryBlocks(c *call, l *limits, m material, left absent, notes int) carry {
 	m = m.withFiles(c, l, left.lead())
 	blocks := slices.Concat(compactionBlocks(c), m.files.shown())
 	noted, version := modelNotes(c, notes)
@@ -92,11 +92,11 @@ func carryBlocks(c *Call, l *limits, m material, left absent, notes int) carry {
 	return carry{m, blocks, version}
 }
 
-func (c *Call) summaryPage() string { return ingest.PageID("su", c.prior.Name, c.Request.Branch) }
+func (c *call) summaryPage() string { return ingest.PageID("su", c.prior.Name, c.Request.Branch) }
 
 // leftText returns the text about the messages that left, in at most room tokens. It returns "" if
 // there is no room for it.
-func leftText(c *Call, l *limits, st summary.State, noted summary.Notes, spans []branch.Span, left absent, room int) string {
+func leftText(c *call, l *limits, st summary.State, noted summary.Notes, spans []branch.Span, left absent, room int) string {
 	count := c.Maker.Count.Text
 	list := spanLines(c, spans, maxSpanLines)
 	for n := maxSpanLines - 1; n >= 0 && count(list) > room/4; n-- {
@@ -118,17 +118,17 @@ func leftText(c *Call, l *limits, st summary.State, noted summary.Notes, spans [
 // Told returns the text about all messages before message kept, for a host that replaces these
 // messages by the text.
 func (r *Result) Told(kept int) string {
-	left := leftBy(&r.Call, r.Proj.Seen, nil)
+	left := leftBy(&r.call, r.Proj.Seen, nil)
 	for i := range kept {
 		left[i] = true
 	}
-	noted, _ := modelNotes(&r.Call, 0)
-	return leftText(&r.Call, &r.limits, r.Chosen.summary, noted, r.Chosen.Spans, left, noWindow)
+	noted, _ := modelNotes(&r.call, 0)
+	return leftText(&r.call, &r.limits, r.Chosen.summary, noted, r.Chosen.Spans, left, noWindow)
 }
 
 // compactionBlocks shows a provider's compaction. It is the compaction that comes with the cut,
 // or else the compaction in the prompt, unless the host has rewritten its past since.
-func compactionBlocks(c *Call) (blocks []textBlock) {
+func compactionBlocks(c *call) (blocks []textBlock) {
 	if w := c.Request.Demand; w != nil && w.Provider != nil {
 		for i, raw := range w.Provider.Blocks {
 			page := ingest.PageID("pc", c.prior.Name, c.Request.Branch, fmt.Sprint(c.Prev.Proj.Generation, i))
@@ -149,7 +149,7 @@ func compactionBlocks(c *Call) (blocks []textBlock) {
 
 // modelNotes returns a model's notes that rest on messages still in the conversation, and their
 // version. If the notes can't be read, the mechanical summary is shown without them.
-func modelNotes(c *Call, before int) (summary.Notes, int) {
+func modelNotes(c *call, before int) (summary.Notes, int) {
 	n, err := c.session.Notes()
 	if err != nil {
 		c.log.fault(fault.Fault{Code: "notes_unread", Detail: err.Error()})
@@ -160,7 +160,7 @@ func modelNotes(c *Call, before int) (summary.Notes, int) {
 
 // carryIfGone returns the carry block if any message is still out of the prompt. Otherwise it
 // shows only the workspace's files.
-func carryIfGone(c *Call, l *limits, m material, notes int) carry {
+func carryIfGone(c *call, l *limits, m material, notes int) carry {
 	if c.summaryFirst() || anyGone(c.Align.Seen) {
 		return carryBlocks(c, l, m, leftBy(c, c.Align.Seen, nil), notes)
 	}
@@ -175,7 +175,7 @@ func anyGone(seen []pagevm.Seen) bool {
 
 // spanLines lists the spans that left the prompt, newest last, the last ones a line
 // each.
-func spanLines(c *Call, spans []branch.Span, lines int) string {
+func spanLines(c *call, spans []branch.Span, lines int) string {
 	if len(spans) == 0 {
 		return ""
 	}
@@ -195,7 +195,7 @@ func spanLines(c *Call, spans []branch.Span, lines int) string {
 }
 
 // leavingSpan makes the page of the messages that leave at a cut.
-func leavingSpan(c *Call, seen []pagevm.Seen, leave map[int]bool) (branch.Span, bool) {
+func leavingSpan(c *call, seen []pagevm.Seen, leave map[int]bool) (branch.Span, bool) {
 	var s branch.Span
 	var turns []represent.Utterance
 	for i := range c.Hosts {
@@ -226,7 +226,7 @@ func leavingSpan(c *Call, seen []pagevm.Seen, leave map[int]bool) (branch.Span, 
 
 // spanLine shows a span. It shows a pointer if the model can follow pointers, otherwise the
 // span's structure.
-func (c *Call) spanLine(s branch.Span, turns []represent.Utterance) (pagevm.Level, string) {
+func (c *call) spanLine(s branch.Span, turns []represent.Utterance) (pagevm.Level, string) {
 	want := pagevm.Floor(pagevm.Conversation, c.Request.Resolver != "")
 	short := fmt.Sprintf("[%s: %d messages]", s.ID, len(s.Keys))
 	if want == pagevm.Pointer {
@@ -260,7 +260,7 @@ func Utterance(m *memkernel.Message) represent.Utterance {
 
 // carryRoom returns the room for the text about the messages that left. Typed words that stay in
 // the prompt may make it larger than the text.
-func (c *Call) carryRoom(l *limits) int {
+func (c *call) carryRoom(l *limits) int {
 	typed := 0
 	for i := range c.Msgs {
 		for j := range c.Msgs[i].Parts {

@@ -15,7 +15,7 @@ import (
 
 // cacheOf returns the state that the provider's cache would have for the prompt without a cut, in
 // the form that Next needs. It also returns the clock by which the state is known.
-func cacheOf(c *Call, d *decision) (pagevm.Cache, string) {
+func cacheOf(c *call, d *decision) (pagevm.Cache, string) {
 	r, id := c.Request, c.identity(d.Grown)
 	cold, clock := d.cached.Cold(r.Price, id, r.Now)
 	return pagevm.Cache{Cold: cold, Event: d.cached.ColdEvent(r.Price, id, r.Now),
@@ -24,7 +24,7 @@ func cacheOf(c *Call, d *decision) (pagevm.Cache, string) {
 
 // cutInput gives the cut planner its figures. The counts' own error is taken off the limits, so
 // that a prompt within them fits.
-func cutInput(c *Call, l *limits, d *decision, cache pagevm.Cache) cachelayout.CutInput {
+func cutInput(c *call, l *limits, d *decision, cache pagevm.Cache) cachelayout.CutInput {
 	in := cachelayout.CutInput{
 		Model: d.cached.Expect(c.Request.Price), Window: l.Most(d.Grown) + l.Reserve, Reserve: l.Reserve,
 		Fixed: l.Fixed + d.Standing, Conversation: d.Before - l.Fixed - d.Standing, Planned: d.Before,
@@ -53,7 +53,7 @@ func sent(l *cachelayout.Ledger) bool { return !l.LastStart.IsZero() }
 // was known. If the window is unknown, it refuses cuts of the cut planner. Otherwise the breaker
 // decides about a cut that would achieve nothing. It returns the cut, whether the breaker held it,
 // and why a cut on demand is not made.
-func wantCut(c *Call, l *limits, past *Past, d *decision) (cut cachelayout.Cut, held bool, why api.CompactReason) {
+func wantCut(c *call, l *limits, past *past, d *decision) (cut cachelayout.Cut, held bool, why api.CompactReason) {
 	cut = d.Cut
 	switch {
 	case c.Request.Demand != nil:
@@ -83,7 +83,7 @@ func halved(l *limits, d *decision) int {
 const growthCalls = 64
 
 // growth lists the tokens that the last calls added, calibrated, newest last.
-func growth(c *Call, l *limits) []int {
+func growth(c *call, l *limits) []int {
 	g := growthOf(c.Hosts, c.Places, growthCalls)
 	for i := range g {
 		g[i] = l.Scale(g[i])
@@ -125,7 +125,7 @@ type wanted struct {
 // submits the cut again with a third of the target's conversation. If the prompt does not even fit
 // into the window, it first submits the cut with no room for instructions and the newest text, and
 // with less room for the carry block. The last granted cut applies. If none was granted, the prompt stays uncut, with the reasons.
-func makeCut(c *Call, l *limits, want *wanted, uncut candidate, m material) candidate {
+func makeCut(c *call, l *limits, want *wanted, uncut candidate, m material) candidate {
 	m.summary = advanced(c, m.summary)
 	seen := slices.Concat(c.Align.Seen, ingest.Seen(c.Hosts[c.Align.At:]))
 	worth := score(c, uncut.Texts, seen, openChecks(&m.summary))
@@ -183,7 +183,7 @@ func openChecks(s *summary.State) map[string]bool {
 
 // leaving returns what is to leave or to be shown shorter, so that the prompt has target tokens.
 // A provider's own compaction names the messages itself.
-func leaving(c *Call, l *limits, want *wanted, worth *scores, target, most int) *pagevm.CutWish {
+func leaving(c *call, l *limits, want *wanted, worth *scores, target, most int) *pagevm.CutWish {
 	wish := selectFor(c, l, want, worth, target, most)
 	if len(want.pressed) > 0 {
 		own := *wish // the trace keeps the selector's own wish
@@ -200,7 +200,7 @@ func leaving(c *Call, l *limits, want *wanted, worth *scores, target, most int) 
 
 // saidBy returns the notes on pins and workspace files that a carry block shows in their current
 // version. The cut drops these notes.
-func saidBy(c *Call, proj *pagevm.Projection, carry []pagevm.Block) map[string]bool {
+func saidBy(c *call, proj *pagevm.Projection, carry []pagevm.Block) map[string]bool {
 	shown, drop := map[string]bool{}, map[string]bool{}
 	for _, b := range carry {
 		shown[c.Page(b.Page).Source()] = true
@@ -219,7 +219,7 @@ const instructionShare = 10
 
 // selectFor lets the selector choose for a whole prompt of target tokens, or of most tokens for
 // items that are worth their cost.
-func selectFor(c *Call, l *limits, want *wanted, a *scores, target, most int) *pagevm.CutWish {
+func selectFor(c *call, l *limits, want *wanted, a *scores, target, most int) *pagevm.CutWish {
 	carry := l.unscale(want.carry)
 	room := func(whole int) int { return max(l.unscale(whole-l.Fixed-want.standing)-carry, 0) }
 	in := pagevm.SelectInput{
@@ -235,7 +235,7 @@ func selectFor(c *Call, l *limits, want *wanted, a *scores, target, most int) *p
 // notesWait reports whether a model's notes are newer than the notes in the carry block while the
 // cache is cold, so that showing the new notes costs nothing. Before the first cut it returns
 // false, since there is no summary to add notes to.
-func notesWait(c *Call, d *decision, cache pagevm.Cache) bool {
+func notesWait(c *call, d *decision, cache pagevm.Cache) bool {
 	if c.Request.Demand != nil || !cache.Cold || !sent(&d.cached) || len(d.Grown.Cuts) == 0 || cache.Event != "" && cache.Event == d.Grown.LastEvent() {
 		return false
 	}
@@ -245,7 +245,7 @@ func notesWait(c *Call, d *decision, cache pagevm.Cache) bool {
 
 // showNotes makes the carry block again with the current notes. This is a cut at which no message
 // leaves. It uses up the cold event.
-func showNotes(c *Call, l *limits, want *wanted, from candidate, m material) candidate {
+func showNotes(c *call, l *limits, want *wanted, from candidate, m material) candidate {
 	m.summary = advanced(c, m.summary)
 	made := carryBlocks(c, l, m, leftBy(c, c.Align.Seen, nil), from.notes)
 	carry := plain(made.blocks)
@@ -260,7 +260,7 @@ func showNotes(c *Call, l *limits, want *wanted, from candidate, m material) can
 
 // advanced returns the summary up to the newest message, so that it covers the messages that
 // leave at a cut. Observed turns have done most of the work.
-func advanced(c *Call, st summary.State) summary.State {
+func advanced(c *call, st summary.State) summary.State {
 	if o := c.prior.Observed; o.Offset.Messages > st.Offset.Messages {
 		st = o
 	}
@@ -270,7 +270,7 @@ func advanced(c *Call, st summary.State) summary.State {
 // renewed makes the summary again after the host rewrote its source. If the host compacted and
 // removed the originals, the old summary is kept. A fork has another past, so that its summary
 // starts empty.
-func renewed(c *Call, st summary.State) summary.State {
+func renewed(c *call, st summary.State) summary.State {
 	if c.summaryFirst() {
 		return advanced(c, st)
 	}
@@ -278,7 +278,7 @@ func renewed(c *Call, st summary.State) summary.State {
 }
 
 // summarized updates a summary by the part of the conversation that it has not seen.
-func (c *Call) summarized(st summary.State) summary.State {
+func (c *call) summarized(st summary.State) summary.State {
 	return summary.UpdateMasked(st, c.Msgs[ingest.Unseen(st.Offset.Key, c.Msgs):], c.Maker.Mask.Text)
 }
 

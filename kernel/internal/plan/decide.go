@@ -64,7 +64,7 @@ type candidate struct {
 
 // decide gets the next projection from Next. The projection has a cut if the cut planner wants a
 // cut and the rules allow it.
-func decide(ctx context.Context, c *Call, l *limits, past *Past, o opening, f *fitting) (decision, error) {
+func decide(ctx context.Context, c *call, l *limits, past *past, o opening, f *fitting) (decision, error) {
 	d := decision{Standing: o.standing, ownSize: f.own, settled: f.settled, Pace: past.pace}
 	if err := fixedFits(c, l); err != nil {
 		return d, err
@@ -144,7 +144,7 @@ func lasting(l *limits, d *decision) cachelayout.Cut {
 
 // fixedFits returns an error if tools, system prompt, the messages that every cut keeps and the
 // reserve do not fit into the window together. The error names the largest of these messages.
-func fixedFits(c *Call, l *limits) error {
+func fixedFits(c *call, l *limits) error {
 	fixed := l.Fixed + mustStandTokens(c, l)
 	if over := fixed + l.Reserve - l.Window; over > 0 {
 		return tooSmall(c, l, fixed, over, mustStandItems(c))
@@ -154,6 +154,6 @@ func fixedFits(c *Call, l *limits) error {
 
 // tooSmall returns an error that says by how much a prompt does not fit, and names the largest of
 // its items.
-func tooSmall(c *Call, l *limits, fixed, over int, items ...[]pagevm.Item) error {
+func tooSmall(c *call, l *limits, fixed, over int, items ...[]pagevm.Item) error {
 	return &budget.TooSmallError{Window: l.Window, Reserve: l.Reserve, Fixed: fixed, Over: over, Largest: largestItems(c, l, items...), System: l.SystemTokens, Tools: l.ToolTokens}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // demandCut returns the cut that is demanded, unless the rules certainly prevent it.
-func demandCut(c *Call, l *limits, past *Past, d *decision, wish *api.CompactWish) (cachelayout.Cut, api.CompactReason) {
+func demandCut(c *call, l *limits, past *past, d *decision, wish *api.CompactWish) (cachelayout.Cut, api.CompactReason) {
 	cut, refused := d.Cut, past.Refusal.Refused
 	no := func(why api.CompactReason) (cachelayout.Cut, api.CompactReason) {
 		cut.Do = false
@@ -52,7 +52,7 @@ func demandCut(c *Call, l *limits, past *Past, d *decision, wish *api.CompactWis
 
 // coveredAtoms returns the atoms that the provider's compaction covers. It returns nil if the
 // compaction covers no atom, or if healing moved the messages that the compaction counts.
-func coveredAtoms(c *Call) map[int]bool {
+func coveredAtoms(c *call) map[int]bool {
 	covers := c.Request.Demand.Provider.Covers
 	if c.Msgs[0].Key == branch.OpeningKey {
 		covers++
@@ -85,7 +85,7 @@ func wishedSize(l *limits, wish *api.CompactWish) int {
 
 // cutGoal returns the size that the prompt may have after a cut. It is the limit, or the host's
 // wish if the wish is less.
-func cutGoal(c *Call, l *limits, past *Past, cut *cachelayout.Cut) int {
+func cutGoal(c *call, l *limits, past *past, cut *cachelayout.Cut) int {
 	goal := cut.Figures.Limit
 	if past.Refusal.Refused && past.Refusal.Figures.Input == 0 {
 		goal = min(goal, cut.TargetTokens)
@@ -99,12 +99,12 @@ func cutGoal(c *Call, l *limits, past *Past, cut *cachelayout.Cut) int {
 }
 
 // pendingCut reports whether a compaction was requested that no plan has made yet.
-func (c *Call) pendingCut() bool {
+func (c *call) pendingCut() bool {
 	return c.prior.Pending > c.Prev.Compacted
 }
 
 // makeDemanded makes a cut on demand and keeps it only if the prompt gets smaller.
-func makeDemanded(c *Call, l *limits, want *wanted, from candidate, m material) candidate {
+func makeDemanded(c *call, l *limits, want *wanted, from candidate, m material) candidate {
 	made := makeCut(c, l, want, from, m)
 	if made.Made.Cut == nil || l.Conversation(made.Proj) < l.Conversation(from.Proj) {
 		return made
@@ -115,7 +115,7 @@ func makeDemanded(c *Call, l *limits, want *wanted, from candidate, m material) 
 }
 
 // whyNot returns why a cut was not granted, or achieved nothing.
-func whyNot(c *Call, made *candidate) api.CompactReason {
+func whyNot(c *call, made *candidate) api.CompactReason {
 	if slices.Contains(made.Made.Refused, pagevm.Refusal{Atom: -1, Rule: pagevm.RuleOpenLoop}) {
 		return api.CompactOpenLoop
 	}
@@ -129,7 +129,7 @@ func whyNot(c *Call, made *candidate) api.CompactReason {
 }
 
 // compacted returns the number of the session's boundaries whose request for a cut is done with.
-func compacted(c *Call, d *decision) int {
+func compacted(c *call, d *decision) int {
 	n, cut := c.prior.Before.Compacted, d.Chosen.Made.Cut != nil
 	if c.pendingCut() && (cut || !c.InLoop() || d.Cold) {
 		n = c.prior.Pending

@@ -13,7 +13,7 @@ import (
 
 // excerptOf returns the size and the text of the largest excerpt of a file that takes at most
 // room tokens. It returns 0 if no excerpt fits.
-func excerptOf(c *Call, f *File, page string, full, room int) (best int, text string) {
+func excerptOf(c *call, f *File, page string, full, room int) (best int, text string) {
 	e := represent.FileExcerpts(page, f.Text, c.Request.Resolver, f.Type == pagevm.Bootstrap)
 	excerpt := func(n int) string {
 		if text := memoryPart(f, n); f.Type != pagevm.Bootstrap && len(text) <= n+200 {
@@ -45,7 +45,7 @@ func memoryPart(f *File, n int) string {
 }
 
 // cutDetail says how much of a file is left out, by which limit, and the ways out.
-func cutDetail(c *Call, l *limits, f *File, full, shown, squeezed int) string {
+func cutDetail(c *call, l *limits, f *File, full, shown, squeezed int) string {
 	bound := fmt.Sprintf("%d tokens, workspace.max_tokens, which can be raised", c.prior.Memory.CarryTokens)
 	switch {
 	case squeezed > 0:

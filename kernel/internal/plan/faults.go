@@ -20,7 +20,7 @@ import (
 // the alert of the same form. It judges neither the first plan of a process nor a plan after the
 // host rewrote its past. It returns the calls that ran, and the number of pages that the model
 // used while the prompt showed them.
-func misses(c *Call) (branch.Ran, int) {
+func misses(c *call) (branch.Ran, int) {
 	if c.Prev.Plan == "" || c.Align.Rewrite != pagevm.RewriteNone {
 		return branch.Ran{}, 0
 	}
@@ -110,7 +110,7 @@ func asksAnew(ran *branch.Ran, look toolcall.Look, of []string, before branch.Ru
 
 // repeated reports whether the prompt showed in full what a call returned once more. It files a
 // fault if it did not, and an alert if it did.
-func repeated(c *Call, key string, call *toolcall.Call, page string) bool {
+func repeated(c *call, key string, call *toolcall.Call, page string) bool {
 	what := call.Name
 	if p := c.Page(page); p != nil && p.Path != "" {
 		what += " " + p.Path
@@ -125,7 +125,7 @@ func repeated(c *Call, key string, call *toolcall.Call, page string) bool {
 
 // shownWhole reports whether the last plan showed a page in full. Otherwise it files a fault,
 // whose detail names the level at which the page was shown, and the prompt's generation.
-func (c *Call) shownWhole(page string, f fault.Fault, detail string) bool {
+func (c *call) shownWhole(page string, f fault.Fault, detail string) bool {
 	level := c.shownBefore(page)
 	if level == pagevm.Full {
 		return true
@@ -167,4 +167,4 @@ func counted(r *Result) paging.Counts {
 }
 
 // shownBefore returns the level at which the last plan showed a page.
-func (c *Call) shownBefore(id string) pagevm.Level { return LevelIn(c.Prev.Proj, id) }
+func (c *call) shownBefore(id string) pagevm.Level { return LevelIn(c.Prev.Proj, id) }

@@ -66,7 +66,7 @@ type yields struct {
 }
 
 // fit lowers the new items that do not fit, as described above.
-func fit(c *Call, l *limits, o *opening) fitting {
+func fit(c *call, l *limits, o *opening) fitting {
 	f := settle(c)
 	f.yields = o.yields
 	at := *c // with the messages as they are settled
@@ -111,7 +111,7 @@ func (f fitting) with(all []shortenable) fitting {
 
 // carryShare returns the room for the carry block without pins and files: at most a quarter of
 // the room for the conversation. The share is our choice.
-func carryShare(c *Call, l *limits) int {
+func carryShare(c *call, l *limits) int {
 	return min(l.Scale(c.carryRoom(l)), max(0, l.Hard-l.Fixed)/4)
 }
 
@@ -120,7 +120,7 @@ func carryShare(c *Call, l *limits) int {
 // half of its room. Then the model's newest message is shortened with the inputs of its calls, and
 // so are instructions that the host put among the messages.
 // At last the carry block is left out, and so are the loop's notes and recalled memory.
-func press(c *Call, l *limits, o *opening, f fitting, over int) fitting {
+func press(c *call, l *limits, o *opening, f fitting, over int) fitting {
 	blocks := loopBlocks(c, l)
 	room := l.Hard - l.Fixed - o.standing - blocks
 	must := mustStandTokens(c, l)
@@ -170,7 +170,7 @@ func press(c *Call, l *limits, o *opening, f fitting, over int) fitting {
 
 // floors gives every text its least size. It returns the sum of the sizes, and the sum of the
 // least sizes.
-func floors(c *Call, l *limits, all []shortenable) (size, least int) {
+func floors(c *call, l *limits, all []shortenable) (size, least int) {
 	for i := range all {
 		all[i] = withFloor(c, l, all[i])
 		size += all[i].size
@@ -187,7 +187,7 @@ func (o opening) yielding(f *fitting) opening {
 
 // dropped returns the notes and recalled memory that a cut drops although they stay with an open
 // loop.
-func (y *yields) dropped(c *Call, proj *pagevm.Projection, carry []pagevm.Block) map[string]bool {
+func (y *yields) dropped(c *call, proj *pagevm.Projection, carry []pagevm.Block) map[string]bool {
 	drop := saidBy(c, proj, carry)
 	for i := range proj.Items {
 		if it := &proj.Items[i]; y.bare && !it.Hosted() {
@@ -198,7 +198,7 @@ func (y *yields) dropped(c *Call, proj *pagevm.Projection, carry []pagevm.Block)
 }
 
 // loopBlocks returns the size of the notes and recalled memory that stay with the open loop.
-func loopBlocks(c *Call, l *limits) (n int) {
+func loopBlocks(c *call, l *limits) (n int) {
 	loop := map[string]bool{}
 	for i := range c.Hosts {
 		if c.Places[i].InLoop || c.Places[i].Opener {
@@ -226,7 +226,7 @@ type shortenable struct {
 }
 
 // parts returns the parts of the message that hold the text.
-func (t *shortenable) parts(c *Call) []memkernel.Part { return c.SegmentParts(t.i, &t.seg) }
+func (t *shortenable) parts(c *call) []memkernel.Part { return c.SegmentParts(t.i, &t.seg) }
 
 // shares divides room among items, and returns the share of each in calibrated tokens. An item
 // that needs less than an equal share gets the room that it needs, and all others get equal shares
@@ -256,7 +256,7 @@ func shares(all []shortenable, room int) []int {
 }
 
 // largeResults returns the new results that count as large.
-func largeResults(c *Call, l *limits) []shortenable {
+func largeResults(c *call, l *limits) []shortenable {
 	return slices.DeleteFunc(candidates(c, l, c.Maker.Large+1, false), func(t shortenable) bool {
 		return t.sent || t.seg.Kind != pagevm.ItemResult
 	})
@@ -265,7 +265,7 @@ func largeResults(c *Call, l *limits) []shortenable {
 // candidates returns the texts that every cut keeps, that may be shown shorter, and that have at
 // least so many tokens as the parameter least says. The parameter own adds the model's own
 // messages and the host's instructions.
-func candidates(c *Call, l *limits, least int, own bool) (out []shortenable) {
+func candidates(c *call, l *limits, least int, own bool) (out []shortenable) {
 	for i := range c.Hosts {
 		if !c.mustStand(i) {
 			continue
@@ -292,7 +292,7 @@ func breakable(role memkernel.Role, parts []memkernel.Part) bool {
 }
 
 // withFloor returns a text with its least size. Messages get their levels now.
-func withFloor(c *Call, l *limits, t shortenable) shortenable {
+func withFloor(c *call, l *limits, t shortenable) shortenable {
 	parts := t.parts(c)
 	if c.Msgs[t.i].Role == memkernel.RoleAssistant {
 		t.least = t.size // the model's messages have no levels
@@ -316,7 +316,7 @@ func withFloor(c *Call, l *limits, t shortenable) shortenable {
 }
 
 // shortest returns the size of a text's shortest excerpt.
-func shortest(c *Call, l *limits, t shortenable) int {
+func shortest(c *call, l *limits, t shortenable) int {
 	page := c.Page(t.seg.Page)
 	if page == nil {
 		return t.size
@@ -327,7 +327,7 @@ func shortest(c *Call, l *limits, t shortenable) int {
 }
 
 // overhead is the framing that the first segment of a message bears.
-func (c *Call) overhead(segment int) int {
+func (c *call) overhead(segment int) int {
 	if segment > 0 {
 		return 0
 	}
@@ -336,7 +336,7 @@ func (c *Call) overhead(segment int) int {
 
 // lowered returns a text at the highest level that fits its share. If even the lowest level is
 // too large, the text is shown by a few lines. A text that fits is returned as it is.
-func lowered(c *Call, l *limits, t shortenable, share int) shortenable {
+func lowered(c *call, l *limits, t shortenable, share int) shortenable {
 	if share >= t.size {
 		return t
 	}
@@ -372,7 +372,7 @@ func clippable(role memkernel.Role, parts []memkernel.Part) bool {
 
 // excerpted returns a text shown by the largest compressed form that fits its share. It returns
 // false if no form fits.
-func excerpted(c *Call, l *limits, t shortenable, share int) (shortenable, bool) {
+func excerpted(c *call, l *limits, t shortenable, share int) (shortenable, bool) {
 	parts := t.parts(c)
 	page := c.Page(t.seg.Page)
 	media := c.Maker.MediaTokens(parts)
@@ -416,7 +416,7 @@ func withSpecial(s pagevm.Segment, level pagevm.Level, text pagevm.Shown) pagevm
 
 // excerpts returns a function that makes a text of about n bytes out of parts, with its hash, and
 // the size of the whole text. With an n of 0 the text is as short as possible. A message of the model keeps all its parts, each clipped.
-func excerpts(c *Call, parts []memkernel.Part, page *pagevm.Page, role memkernel.Role) (make func(n int) (text, hash string), size int) {
+func excerpts(c *call, parts []memkernel.Part, page *pagevm.Page, role memkernel.Role) (make func(n int) (text, hash string), size int) {
 	if role == memkernel.RoleAssistant {
 		return func(n int) (string, string) {
 			text := ingest.Clipped(parts, max(n/len(parts), leastClip), c.Maker.Mask.Text)
@@ -462,7 +462,7 @@ func largestWithin(room, n, high int, try func(n int) int) {
 func scaled(n, by, of int) int { return int(float64(n) * float64(by) / float64(max(of, 1))) }
 
 // sourceOf returns the source of a page's representations.
-func sourceOf(c *Call, parts []memkernel.Part, page *pagevm.Page) represent.EvidenceInput {
+func sourceOf(c *call, parts []memkernel.Part, page *pagevm.Page) represent.EvidenceInput {
 	r := parts[0].Result
 	if r == nil {
 		return c.Maker.MessageInput(parts, page)
@@ -478,7 +478,7 @@ func sourceOf(c *Call, parts []memkernel.Part, page *pagevm.Page) represent.Evid
 }
 
 // grownOver returns by how many tokens the prompt would be too large if it only grew.
-func grownOver(c *Call, l *limits, o *opening) int {
+func grownOver(c *call, l *limits, o *opening) int {
 	p := *c.Prev.Proj
 	p.Items = p.Items[:c.Align.Items]
 	n := 0

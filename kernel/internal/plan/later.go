@@ -23,7 +23,7 @@ const maxLaterLine = 400
 // example, "the port of X is 1" is not recalled without a later "the port of X is 2". If several
 // notes have the same later line, the best note is kept, and the others are the third result. The
 // second result has the additional citations.
-func sayLater(c *Call, l *limits, items []retrieval.Item) (out []retrieval.Item, also []memkernel.Ref, same []api.Excluded) {
+func sayLater(c *call, l *limits, items []retrieval.Item) (out []retrieval.Item, also []memkernel.Ref, same []api.Excluded) {
 	at := placesOfPages(c.Hosts)
 	said := map[string]bool{}
 	for _, it := range items {
@@ -54,7 +54,7 @@ func sayLater(c *Call, l *limits, items []retrieval.Item) (out []retrieval.Item,
 
 // restated returns the newest message after message i in which the user repeated a line of a text
 // with another value. It also returns the repeated line, "" if there is no such message.
-func restated(c *Call, i int, text string) (message int, line string) {
+func restated(c *call, i int, text string) (message int, line string) {
 	for j := len(c.Msgs) - 1; j > i; j-- {
 		m := &c.Msgs[j]
 		if m.Origin != memkernel.OriginHost || !transcript.PlainUser(*m) {

@@ -21,7 +21,7 @@ type layout struct {
 
 // layOut puts breakpoints on the planned prompt, compares it with the last request, and estimates
 // the bill. Without a call the ledger of the provider's cache stays as it was.
-func layOut(c *Call, limits *limits, d *decision, a *appended) layout {
+func layOut(c *call, limits *limits, d *decision, a *appended) layout {
 	r := c.Request
 	l := layout{Blocks: limits.blockList(a.Proj), ledger: d.cached}
 	if r.Demand != nil {

@@ -18,7 +18,7 @@ type lifetimes struct {
 
 // nextPace returns the pace including this call. Before the first call it begins with the pace of
 // the calls in the transcript.
-func nextPace(c *Call, cached *cachelayout.Ledger, pace cachelayout.Pace) cachelayout.Pace {
+func nextPace(c *call, cached *cachelayout.Ledger, pace cachelayout.Pace) cachelayout.Pace {
 	if pace.Calls == 0 && len(c.Prev.Proj.Seen) == 0 {
 		pace = paceOf(c.Msgs)
 	}
@@ -47,7 +47,7 @@ func paceOf(msgs []memkernel.Message) cachelayout.Pace {
 // lifetime, its messages get that lifetime. If the host names no lifetime but was seen to use
 // one, it is expected to use that lifetime for all parts. All other lifetimes are chosen by price
 // and pace, and stay until the cache entry has expired.
-func chooseLifetimes(c *Call, l *limits, d *decision) lifetimes {
+func chooseLifetimes(c *call, l *limits, d *decision) lifetimes {
 	r := c.Request
 	if r.TTL == 0 && d.ttl != 0 {
 		t := r.Price.TTL(d.ttl)
@@ -83,14 +83,14 @@ const (
 )
 
 // chooseMessages picks the messages' lifetime by the cost of an average call.
-func chooseMessages(c *Call, l *limits, pace cachelayout.Pace) (time.Duration, string) {
+func chooseMessages(c *call, l *limits, pace cachelayout.Pace) (time.Duration, string) {
 	cycle := cachelayout.Cycle{Growth: float64(cachelayout.MeanGrowth(growth(c, l))), Fixed: float64(l.Fixed), Room: float64(l.Hard - l.Fixed), Economy: c.economy()}
 	return cachelayout.ChooseTTL(pace, c.Request.Price, cycle, cycle.Kept())
 }
 
 // earlier returns the paces of earlier sessions. For a sidechain it returns nil, since no earlier
 // pace is comparable, and for a prompt without a fixed part, which costs nothing for any lifetime.
-func earlier(c *Call, l *limits) []cachelayout.Pace {
+func earlier(c *call, l *limits) []cachelayout.Pace {
 	if c.Request.Branch != "" || l.Fixed == 0 {
 		return nil
 	}
@@ -99,7 +99,7 @@ func earlier(c *Call, l *limits) []cachelayout.Pace {
 
 // expectedCalls returns the expected number of calls that will use the fixed part. A sidechain
 // has only one task and is expected to be short.
-func expectedCalls(c *Call) float64 {
+func expectedCalls(c *call) float64 {
 	n := cachelayout.ExpectedTurns(c.callsSoFar())
 	if c.Request.Branch == "" {
 		n = max(n, cachelayout.SessionCalls)
@@ -111,7 +111,7 @@ func expectedCalls(c *Call) float64 {
 // last recorded call, so that a kernel which takes over a session knows whether
 // the cache is warm. Without a recorded call the cache is cold with nothing
 // pending.
-func seed(c *Call, l *limits, cached cachelayout.Ledger, grown *pagevm.Projection) (cachelayout.Ledger, time.Duration) {
+func seed(c *call, l *limits, cached cachelayout.Ledger, grown *pagevm.Projection) (cachelayout.Ledger, time.Duration) {
 	ttl := c.prior.Before.TTL
 	if sent(&cached) || len(c.Prev.Proj.Seen) > 0 {
 		return cached, ttl

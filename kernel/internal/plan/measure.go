@@ -37,8 +37,8 @@ type limits struct {
 	anchor branch.Anchor
 }
 
-// Past is what the requests before this one have shown.
-type Past struct {
+// past is what the requests before this one have shown.
+type past struct {
 	Refusal refusal
 	// ran are the calls that ran. hits counts the pages that the model's newest calls used while
 	// the prompt showed them.
@@ -52,8 +52,8 @@ type Past struct {
 // measure fixes the limits of the plan. A plan that learns from a refusal measures twice, each
 // time from the values of the request. The returned call is compared with the prompt that the
 // model has really seen last: one that went out without a plan, or one before a refused one.
-func measure(c Call, w window) (Call, limits, Past, error) {
-	p := Past{ran: c.Prev.Ran, sent: c.Prev.Ledger, pace: c.Prev.Pace}
+func measure(c call, w window) (call, limits, past, error) {
+	p := past{ran: c.Prev.Ran, sent: c.Prev.Ledger, pace: c.Prev.Pace}
 	l := weigh(&c, w, &c.Prev.Overflow)
 	if c.Request.Demand == nil {
 		p.ran, p.hits = misses(&c)
@@ -76,7 +76,7 @@ func measure(c Call, w window) (Call, limits, Past, error) {
 }
 
 // weigh returns the limits in a window, corrected by the limits that refusals taught.
-func weigh(c *Call, w window, learned *branch.Refusals) limits {
+func weigh(c *call, w window, learned *branch.Refusals) limits {
 	r := c.Request
 	l := limits{Window: w.tokens, From: w.from, anchor: c.Prev.Anchor}
 	if learned.Window > 0 && learned.Window < l.Window {
@@ -104,7 +104,7 @@ const leastReserve = 8_000
 // reserveFor returns the part of the window that stays free for the answer. It is the reserve that
 // the host requires. If the host names the longest answer instead, and the provider refuses a
 // prompt that leaves less room, it is that answer. Otherwise it follows the answers of the session.
-func (l *limits) reserveFor(c *Call, learned *branch.Refusals) int {
+func (l *limits) reserveFor(c *call, learned *branch.Refusals) int {
 	r, free := c.Request, l.Window-l.Fixed
 	n := budget.Reserve(l.Window, longestAnswer(c, l), r.MaxTokens)
 	switch {
@@ -123,7 +123,7 @@ func (l *limits) reserveFor(c *Call, learned *branch.Refusals) int {
 
 // longestAnswer returns the size of the longest answer in the conversation. Recorded output may
 // be a stub, so that it only counts if it is larger than the message.
-func longestAnswer(c *Call, l *limits) (n int) {
+func longestAnswer(c *call, l *limits) (n int) {
 	for i := range c.Msgs {
 		if m := &c.Msgs[i]; m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost {
 			n = max(n, l.Scale(c.Hosts[i].Tokens()))
@@ -173,7 +173,7 @@ func hashOfSystem(system []memkernel.Part, unseen int) (hash string) {
 // be trusted. They come from the bills of this model: persisted observations, and the growth from
 // call to call that the transcript recorded. If the session itself has recorded enough, its sums
 // give the ratio and the spread of a whole prompt, whose parts err less together than alone.
-func calibration(c *Call) (ratio, spread float64, kind budget.Kind) {
+func calibration(c *call) (ratio, spread float64, kind budget.Kind) {
 	count := &c.Maker.Count
 	cal, own := c.recordedGrowth(c.prior.Calibration)
 	if count.Kind != budget.Estimated || !cal.Trusted() {
@@ -196,7 +196,7 @@ type growthOfCall struct{ counted, actual int }
 // session. The measured calls that a cut has left err by two standard deviations of their sum. The
 // error is largest if half of the calls are left. All other messages err by the spread of a single
 // call.
-func ownRatio(c *Call, own []growthOfCall, single float64) (ratio, spread float64) {
+func ownRatio(c *call, own []growthOfCall, single float64) (ratio, spread float64) {
 	counted, actual, all := 0, 0, 0
 	for _, g := range own {
 		counted, actual = counted+g.counted, actual+g.actual
@@ -218,7 +218,7 @@ func ownRatio(c *Call, own []growthOfCall, single float64) (ratio, spread float6
 // recordedGrowth returns a calibration that is trained on the growth of the recorded prompt from
 // one call to the next, and the growth of the calls that trained it. It ignores prompts that
 // shrank and prompts that another model answered.
-func (c *Call) recordedGrowth(cal budget.Calibration) (budget.Calibration, []growthOfCall) {
+func (c *call) recordedGrowth(cal budget.Calibration) (budget.Calibration, []growthOfCall) {
 	last, sum, n := 0, 0, 0
 	var own []growthOfCall
 	for i := range c.Msgs {
@@ -251,7 +251,7 @@ func (r *Result) lastCall() *branch.Call {
 // remembered returns the last call if only the sizes of its system prompt and tools are known
 // because another process planned the call. A compaction on demand is measured by it. It returns
 // nil if their texts are known, or if the request has other texts.
-func remembered(c *Call) *branch.Call {
+func remembered(c *call) *branch.Call {
 	p, r := c.Prev, c.Request
 	last := p.Call
 	if r.Demand == nil || last == nil || r.System != nil || r.Tools != nil || p.System != nil || p.Tools != nil ||
@@ -309,7 +309,7 @@ func (l *limits) Unanchored(p *pagevm.Projection) int { return l.Fixed + l.Conve
 
 // mustStandTokens returns the size, in calibrated tokens, of the messages that every cut keeps. They
 // are the atoms that are not closed and the opener of the loop.
-func mustStandTokens(c *Call, l *limits) (n int) {
+func mustStandTokens(c *call, l *limits) (n int) {
 	for _, it := range mustStandItems(c) {
 		n += l.Scale(it.Tokens)
 	}
@@ -317,7 +317,7 @@ func mustStandTokens(c *Call, l *limits) (n int) {
 }
 
 // mustStandItems returns the items that must be shown.
-func mustStandItems(c *Call) (items []pagevm.Item) {
+func mustStandItems(c *call) (items []pagevm.Item) {
 	for i := range c.Hosts {
 		for j := range c.Hosts[i].Segments {
 			if s := &c.Hosts[i].Segments[j]; c.mustStand(i) {
@@ -333,7 +333,7 @@ const maxLargest = 5
 
 // largestItems returns the largest of the fixed parts and of the items in lists, with descriptive
 // names.
-func largestItems(c *Call, l *limits, lists ...[]pagevm.Item) []budget.Item {
+func largestItems(c *call, l *limits, lists ...[]pagevm.Item) []budget.Item {
 	items := []budget.Item{{Name: cachelayout.RegionTools, Tokens: l.ToolTokens}, {Name: cachelayout.RegionSystem, Tokens: l.SystemTokens}}
 	for _, list := range lists {
 		for i := range list {
@@ -345,7 +345,7 @@ func largestItems(c *Call, l *limits, lists ...[]pagevm.Item) []budget.Item {
 }
 
 // itemName returns the page that an item shows, with its source file or the number of its media.
-func (c *Call) itemName(it *pagevm.Item) string {
+func (c *call) itemName(it *pagevm.Item) string {
 	name := KindOf(it) + " " + it.Page
 	if from := c.Page(it.Page).Source(); from != "" {
 		return name + " (" + from + ")"

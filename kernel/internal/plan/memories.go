@@ -30,7 +30,7 @@ type memoryRecord struct {
 // memoryRecords returns the records that were handed over and may be shown. It takes one record
 // of each answer at a time, and keeps the order of each answer. It also returns the private
 // records that a shared session may not see.
-func memoryRecords(c *Call, l *limits) (out []memoryRecord, denied []api.Excluded) {
+func memoryRecords(c *call, l *limits) (out []memoryRecord, denied []api.Excluded) {
 	var answers [][]memoryRecord
 	longest := 0
 	for i := range c.Request.Memories {
@@ -65,7 +65,7 @@ func memoryRecords(c *Call, l *limits) (out []memoryRecord, denied []api.Exclude
 }
 
 // answer reads one answer. A part of it that can't be read is a fault.
-func answer(c *Call, i int, from *api.MemoryAnswer) []foreign.Record {
+func answer(c *call, i int, from *api.MemoryAnswer) []foreign.Record {
 	var out []foreign.Record
 	var bad []error
 	if len(from.JSON) > 0 {
@@ -98,13 +98,13 @@ func answer(c *Call, i int, from *api.MemoryAnswer) []foreign.Record {
 	return out
 }
 
-func silent(c *Call, why retrieval.Reason, detail string) {
+func silent(c *call, why retrieval.Reason, detail string) {
 	c.fault(fault.Fault{Code: fault.SilentRecall, Cause: string(why), Detail: detail})
 }
 
 // recordOf makes the hit of a record. The hit's id is the page that the record becomes if it is
 // shown.
-func recordOf(c *Call, r foreign.Record) memoryRecord {
+func recordOf(c *call, r foreign.Record) memoryRecord {
 	m := memoryRecord{Record: r}
 	mask := c.Maker.Mask
 	m.Text, m.masked = mask.Find(r.Text)
@@ -119,7 +119,7 @@ func recordOf(c *Call, r foreign.Record) memoryRecord {
 
 // keepMemories makes pages of the records that a block shows. The pages have the type preference
 // and the record as provenance.
-func keepMemories(c *Call, items []retrieval.Item, records []memoryRecord, turn string) {
+func keepMemories(c *call, items []retrieval.Item, records []memoryRecord, turn string) {
 	for _, it := range items {
 		i := slices.IndexFunc(records, func(m memoryRecord) bool { return it.Kind == retrieval.Foreign && m.hit.ID == it.ID })
 		if i < 0 {
@@ -142,7 +142,7 @@ func (m *memoryRecord) ref(mask *mask.Masker) memkernel.Ref {
 }
 
 // unread names the answers of other systems that were not examined, and why.
-func unread(c *Call, why string) (out []api.Excluded) {
+func unread(c *call, why string) (out []api.Excluded) {
 	for i := range c.Request.Memories {
 		out = append(out, api.Excluded{Kind: cachelayout.RegionRetrieval, ID: fmt.Sprintf("memories %d", i+1), Reason: why})
 	}

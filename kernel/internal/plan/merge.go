@@ -18,7 +18,7 @@ import (
 // and at the better of the two places. If there are far more records than fit, the rest of the
 // records are not compared. The parameter shown has the texts in the prompt, in the form for
 // comparison.
-func mergeHits(c *Call, l *limits, shown []string, first, own []retrieval.Hit, records []memoryRecord) (hits []retrieval.Hit, left []api.Excluded) {
+func mergeHits(c *call, l *limits, shown []string, first, own []retrieval.Hit, records []memoryRecord) (hits []retrieval.Hit, left []api.Excluded) {
 	if len(records) == 0 {
 		return append(first, own...), nil
 	}
@@ -76,7 +76,7 @@ func mergeHits(c *Call, l *limits, shown []string, first, own []retrieval.Hit, r
 
 // promptTexts returns all texts in the prompt, in the form for comparison: the host's system
 // prompt and messages, and the kernel's own blocks.
-func promptTexts(c *Call, proj *pagevm.Projection, texts map[string]string) []string {
+func promptTexts(c *call, proj *pagevm.Projection, texts map[string]string) []string {
 	var out []string
 	add := func(text string) {
 		if text != "" {

@@ -15,7 +15,7 @@ const noteBytes = 6000
 // files that the carry block shows, or would show if the block were made now. Each change is noted
 // once. The notes come after the newest message because the blocks in front must keep their bytes
 // until the next cut.
-func tellings(c *Call, d *decision) []pagevm.Block {
+func tellings(c *call, d *decision) []pagevm.Block {
 	turn, _, fresh := c.userTurn()
 	if c.workspace == nil || !fresh || len(c.Prev.Proj.Seen) == 0 || d.Chosen.Made.Cut != nil {
 		return nil
@@ -55,7 +55,7 @@ var goneHash = ingest.Hash("")
 
 // told finds the page by which a prompt shows a file most recently, nil if the prompt does not
 // show the file.
-func (c *Call) told(proj *pagevm.Projection, path string) *pagevm.Page {
+func (c *call) told(proj *pagevm.Projection, path string) *pagevm.Page {
 	for i := len(proj.Items) - 1; i >= 0; i-- {
 		if p := c.Page(proj.Items[i].Page); proj.Items[i].Kind == pagevm.ItemNote && p.Source() == path {
 			return p
@@ -81,7 +81,7 @@ func oldText(told *pagevm.Page) string {
 }
 
 // gaugeNote returns the gauge's line after the newest message, when a level was crossed.
-func gaugeNote(c *Call, d *decision) []pagevm.Block {
+func gaugeNote(c *call, d *decision) []pagevm.Block {
 	g := &d.Gauge
 	text := g.NextCut.Line(g.Reading, g.crossed, g.Trigger != "")
 	if g.crossed == checkpoint.LevelNone || text == "" {
@@ -93,7 +93,7 @@ func gaugeNote(c *Call, d *decision) []pagevm.Block {
 }
 
 // blockPage makes the page of a kernel block after a message, and the block that shows it.
-func blockPage(c *Call, kind pagevm.ItemKind, id string, typ pagevm.Type, text, key string, refs []memkernel.Ref) pagevm.Block {
+func blockPage(c *call, kind pagevm.ItemKind, id string, typ pagevm.Type, text, key string, refs []memkernel.Ref) pagevm.Block {
 	scope := memkernel.ScopeProject
 	if typ == pagevm.Plan {
 		scope = memkernel.ScopeSession

@@ -18,7 +18,7 @@ type opening struct {
 
 // open makes the carry block of a new conversation, and makes it again if the host has rewritten
 // the past that it describes.
-func open(c *Call, l *limits) opening {
+func open(c *call, l *limits) opening {
 	p := c.prior.Before
 	o := opening{material: material{spans: p.Spans, summary: p.Summary, yields: yields{carry: carryShare(c, l)}}, texts: map[string]string{}, notes: p.Notes}
 	leadGone := c.leadGone()
@@ -53,7 +53,7 @@ func (o opening) showing(m material, blocks []textBlock) opening {
 // squeeze makes the workspace's files give up room if the newest messages do not fit next to the
 // files. The files give up room down to their floors. They do so in this plan if the carry block
 // is made now, otherwise at the next cut.
-func squeeze(c *Call, l *limits, o opening) opening {
+func squeeze(c *call, l *limits, o opening) opening {
 	over := l.Fixed + o.standing + mustStandTokens(c, l) + o.carry - l.Hard
 	if over <= 0 || o.standing == 0 {
 		return o
@@ -69,7 +69,7 @@ func squeeze(c *Call, l *limits, o opening) opening {
 
 // standing returns the size of pins and workspace files in the carry block. If the carry block is
 // about to be made, it returns the size in the new block.
-func standing(c *Call, l *limits, o *opening) (n int) {
+func standing(c *call, l *limits, o *opening) (n int) {
 	if o.blocks != nil {
 		for _, b := range o.files.blocks {
 			n += l.Scale(b.Tokens)

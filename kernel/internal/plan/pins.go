@@ -62,7 +62,7 @@ func scopeName(s memkernel.Scope) string {
 }
 
 // pinPage makes the page of a host's own write, as the carry block shows it.
-func pinPage(c *Call, p *journal.StoredPage) *pagevm.Page {
+func pinPage(c *call, p *journal.StoredPage) *pagevm.Page {
 	id := ingest.PageID("pn", p.String(), string(p.Type))
 	full, short := pinText(p, false), pinText(p, true)
 	page := &pagevm.Page{ID: id, Type: p.Type, Scope: p.Scope, Role: string(memkernel.RoleUser), Created: c.Request.Now,
@@ -139,7 +139,7 @@ func TextField(p journal.StoredPage, name string) string {
 }
 
 // untold returns the pins whose current version a prompt does not show.
-func untold(c *Call, proj *pagevm.Projection) []*journal.StoredPage {
+func untold(c *call, proj *pagevm.Projection) []*journal.StoredPage {
 	var out []*journal.StoredPage
 	for i := range c.prior.Pinned {
 		p := &c.prior.Pinned[i]
@@ -155,7 +155,7 @@ const noteHead = "[Set now, and binding from here on]\n"
 
 // waitingPins returns the size that notes on untold pins would add to a prompt. If they need
 // room, a cut is made for them.
-func waitingPins(c *Call, l *limits, proj *pagevm.Projection) int {
+func waitingPins(c *call, l *limits, proj *pagevm.Projection) int {
 	n := 0
 	for _, p := range untold(c, proj) {
 		n += l.Scale(c.Maker.Count.Text(noteHead+pinText(p, false)) + c.Maker.Count.PerMessage)
@@ -165,7 +165,7 @@ func waitingPins(c *Call, l *limits, proj *pagevm.Projection) int {
 
 // pinNotes returns notes on untold pins for the place after the newest message, each version
 // once.
-func pinNotes(c *Call, proj *pagevm.Projection) []pagevm.Block {
+func pinNotes(c *call, proj *pagevm.Projection) []pagevm.Block {
 	key := c.Hosts[len(c.Hosts)-1].Key
 	var blocks []pagevm.Block
 	for _, p := range untold(c, proj) {

@@ -154,9 +154,9 @@ type Workspace interface {
 
 // Result is a plan, stage by stage.
 type Result struct {
-	Call
+	call
 	limits
-	Past
+	past
 	decision
 	appended
 	layout
@@ -195,7 +195,7 @@ func Make(ctx context.Context, prior *Prior, req *Request, s session, ws Workspa
 	if err := ctx.Err(); err != nil {
 		return nil, err // recall may have found only a part
 	}
-	r := &Result{Call: c, limits: l, Past: past, decision: d, appended: a, layout: layOut(&c, &l, &d, &a)}
+	r := &Result{call: c, limits: l, past: past, decision: d, appended: a, layout: layOut(&c, &l, &d, &a)}
 	r.Faults, r.Alerts, r.Trail = c.log.faults, c.log.alerts, c.log.trail
 	r.Next = next(r)
 	return r, nil
@@ -247,7 +247,7 @@ func (r *Result) Text(hash string) string { return r.text(r.Chosen.Texts, hash) 
 
 // LargestItems returns the largest of the fixed parts and of the items in the prompt.
 func (r *Result) LargestItems() []budget.Item {
-	return largestItems(&r.Call, &r.limits, r.Proj.Carry, r.Proj.Items)
+	return largestItems(&r.call, &r.limits, r.Proj.Carry, r.Proj.Items)
 }
 
 // next returns the state after the plan, made of the results of all stages.

@@ -33,14 +33,14 @@ func (l *limits) MinReclaim() int {
 
 // stalled reports whether a cut of p would be one more futile cut. It is false for a cut that a
 // prompt needs to fit.
-func stalled(c *Call, l *limits, p *pagevm.Projection) bool {
+func stalled(c *call, l *limits, p *pagevm.Projection) bool {
 	b := c.Prev.Breaker
 	return b.Futile >= MaxFutile && l.Conversation(p) < b.Size+l.MinReclaim() && c.turnsSoFar()-b.Turn <= futileTurns
 }
 
 // judge returns the breaker with the effect of a cut, and reports a session that is cut again and
 // again.
-func judge(c *Call, l *limits, d *decision) branch.Breaker {
+func judge(c *call, l *limits, d *decision) branch.Breaker {
 	made := &d.Chosen
 	if made.Made.Cut == nil || made.Made.Cut.Event != "" {
 		return c.prior.Before.Breaker // a cold cache makes cuts free

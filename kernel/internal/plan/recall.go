@@ -50,7 +50,7 @@ type recollection struct {
 // recalled searches memory for a user turn, once. The hits, together with the hits of the host's
 // own memory, become one block after the newest message. Hits that the prompt already shows are
 // left out. The block stays.
-func recalled(ctx context.Context, c *Call, l *limits, d *decision, proj *pagevm.Projection) recollection {
+func recalled(ctx context.Context, c *call, l *limits, d *decision, proj *pagevm.Projection) recollection {
 	tokens := c.prior.Memory.RecallTokens
 	if tokens < 0 {
 		return recollection{left: unread(c, string(retrieval.Disabled))}
@@ -99,7 +99,7 @@ func recalled(ctx context.Context, c *Call, l *limits, d *decision, proj *pagevm
 
 // brought reports whether the host's own messages of a turn already hold the memory that was
 // recalled for the turn, because a hook added it.
-func (c *Call) brought(turn string) bool {
+func (c *call) brought(turn string) bool {
 	for i := len(c.Msgs) - 1; i >= 0; i-- {
 		m := &c.Msgs[i]
 		for j := range m.Parts {
@@ -116,7 +116,7 @@ func (c *Call) brought(turn string) bool {
 
 // askMemory searches for the user's text and nothing else, since its words decide how likely the
 // hits are to answer it.
-func askMemory(ctx context.Context, c *Call, d *decision, proj *pagevm.Projection, text string) retrieval.Result {
+func askMemory(ctx context.Context, c *call, d *decision, proj *pagevm.Projection, text string) retrieval.Result {
 	if c.workspace == nil {
 		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: MemoryOff}
 	}
@@ -149,7 +149,7 @@ func brief(text string) bool {
 }
 
 // asked returns the user's last message that is not brief, "" if there is none.
-func (c *Call) asked() string {
+func (c *call) asked() string {
 	for i := len(c.Msgs) - 1; i >= 0; i-- {
 		m := &c.Msgs[i]
 		if m.Origin != memkernel.OriginHost || !transcript.PlainUser(*m) {
@@ -166,7 +166,7 @@ func (c *Call) asked() string {
 // and a filter for the messages to search. The filter is needed because the session's other
 // conversations share the set, and because a call without its result is of no use. If a message
 // is still in the host's conversation, its page is not read from disk.
-func searchable(c *Call, left []branch.Span, proj *pagevm.Projection) (*retrieval.Spans, func(*retrieval.Span) bool) {
+func searchable(c *call, left []branch.Span, proj *pagevm.Projection) (*retrieval.Spans, func(*retrieval.Span) bool) {
 	wanted := map[string]bool{}
 	var pages []string
 	for i := range left {
@@ -211,7 +211,7 @@ func placesOfPages(hosts []pagevm.HostMessage) map[string]int {
 }
 
 // shownText returns the text of a page of message i, without thinking, secrets masked.
-func shownText(c *Call, i int, page *pagevm.Page) string {
+func shownText(c *call, i int, page *pagevm.Page) string {
 	var b strings.Builder
 	for _, s := range c.Hosts[i].Segments {
 		if s.Page != page.ID {
@@ -246,7 +246,7 @@ func MaskedResult(m *mask.Masker, p *pagevm.Page, text string) string {
 }
 
 // pack fits hits into the room. It leaves out the hits that the prompt already shows.
-func pack(c *Call, l *limits, hits []retrieval.Hit, room int, shown func(retrieval.Hit) bool) (items []retrieval.Item, left []api.Excluded) {
+func pack(c *call, l *limits, hits []retrieval.Hit, room int, shown func(retrieval.Hit) bool) (items []retrieval.Item, left []api.Excluded) {
 	size := func(s string) int { return l.Scale(c.Maker.Count.Text(s)) }
 	packed := retrieval.Pack(hits, &retrieval.PackOptions{Tokens: room, Count: size, Shown: shown})
 	byID := make(map[string]*retrieval.Hit, len(hits))
@@ -264,7 +264,7 @@ func pack(c *Call, l *limits, hits []retrieval.Hit, room int, shown func(retriev
 }
 
 // leftOut returns a hit that is not shown, and why.
-func leftOut(c *Call, l *limits, h *retrieval.Hit, why string) api.Excluded {
+func leftOut(c *call, l *limits, h *retrieval.Hit, why string) api.Excluded {
 	return api.Excluded{Kind: cachelayout.RegionRetrieval, ID: h.Citation, Tokens: l.Scale(c.Maker.Count.Text(h.Text)), Reason: why}
 }
 
@@ -284,7 +284,7 @@ func refsOf(items []retrieval.Item) []memkernel.Ref {
 
 // dailyLogs returns the newest lines of today's and yesterday's log, with which a session begins.
 // The lines count toward the room for recalled memory.
-func dailyLogs(c *Call, l *limits, room int) []retrieval.Hit {
+func dailyLogs(c *call, l *limits, room int) []retrieval.Hit {
 	if c.workspace == nil || c.prior.Memory.NoDailyLogs || c.Request.Branch != "" || len(c.Prev.Proj.Seen) > 0 {
 		return nil
 	}
@@ -309,7 +309,7 @@ func dailyLogs(c *Call, l *limits, room int) []retrieval.Hit {
 
 // tail returns the end of a text, of about the given number of tokens, and the line on which that
 // end begins.
-func tail(c *Call, l *limits, text string, tokens int) (from int, end string) {
+func tail(c *call, l *limits, text string, tokens int) (from int, end string) {
 	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	i, sum := len(lines), 0
 	for i > 0 {

@@ -34,7 +34,7 @@ type refusal struct {
 }
 
 // learnRefusal learns the limits that a refusal implies, before the plan is measured by them.
-func learnRefusal(c *Call, l *limits) (refusal, error) {
+func learnRefusal(c *call, l *limits) (refusal, error) {
 	r := refusal{limits: c.Prev.Overflow}
 	o := c.Request.Overflow
 	if o == nil {
@@ -63,7 +63,7 @@ func learnRefusal(c *Call, l *limits) (refusal, error) {
 }
 
 // refusesThinking reports whether the plan has to leave out all thinking of earlier turns.
-func refusesThinking(c *Call) (bool, error) {
+func refusesThinking(c *call) (bool, error) {
 	if answered(c, &budget.Overflow{}) {
 		return false, nil
 	}
@@ -79,7 +79,7 @@ func refusesThinking(c *Call) (bool, error) {
 }
 
 // thinkingOut asks for a cut that removes only thinking.
-func thinkingOut(c *Call, from candidate, cache pagevm.Cache) candidate {
+func thinkingOut(c *call, from candidate, cache pagevm.Cache) candidate {
 	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutThinking}}
 	for _, it := range from.Proj.Carry {
 		wishes.Carry = append(wishes.Carry, pagevm.Block{Kind: it.Kind, Page: it.Page, Level: it.Level, Hash: it.Hash, Tokens: it.Tokens})
@@ -103,7 +103,7 @@ func figuresOf(o *api.Overflow) (*budget.Overflow, error) {
 }
 
 // answered reports whether the newest plan was already made for the refusal.
-func answered(c *Call, f *budget.Overflow) bool {
+func answered(c *call, f *budget.Overflow) bool {
 	switch o, past := c.Request.Overflow, &c.Prev.Overflow; {
 	case c.Prev.Plan == "":
 		return false
@@ -117,7 +117,7 @@ func answered(c *Call, f *budget.Overflow) bool {
 
 // withSizes adds to a refusal the window, and the ratio of the refused prompt's real size to its
 // counted size.
-func withSizes(c *Call, l *limits, r refusal) refusal {
+func withSizes(c *call, l *limits, r refusal) refusal {
 	f := r.Figures
 	r.limits.Last = f.Input
 	if f.Limit > 0 && f.Limit < l.Window {
@@ -156,7 +156,7 @@ func withSizes(c *Call, l *limits, r refusal) refusal {
 // takenBack returns the last state without the results that only the refused request showed. The
 // model has not seen these results, so that they may be shown shorter. It returns nil if there
 // are no such results.
-func takenBack(c *Call) *branch.State {
+func takenBack(c *call) *branch.State {
 	at := len(c.Hosts)
 	for at > 0 && transcript.HasResults(c.Msgs[at-1]) {
 		at--
@@ -187,7 +187,7 @@ const blindly = 0.75
 
 // stuck returns an error for a refused prompt that can't be made smaller. The provider would
 // refuse the same prompt again.
-func stuck(c *Call, l *limits, r *refusal, p *pagevm.Projection) error {
+func stuck(c *call, l *limits, r *refusal, p *pagevm.Projection) error {
 	if !r.Refused || c.Prev.Unsent || len(r.prompt.Seen) == 0 || l.Conversation(p) < l.Conversation(r.prompt) {
 		return nil
 	}
@@ -197,14 +197,14 @@ func stuck(c *Call, l *limits, r *refusal, p *pagevm.Projection) error {
 // LearnedWindow returns the window to store for a model whose window is neither in the request
 // nor in the price book, with the window's source. It returns 0 if nothing new was learned.
 func (r *Result) LearnedWindow() (window int, from api.WindowFrom) {
-	asked, _ := windowOf(r.prior, r.Call.Request)
+	asked, _ := windowOf(r.prior, r.call.Request)
 	kept := r.prior.Calibration.Window
 	switch {
 	case asked.from == api.WindowRequest || asked.from == api.WindowPrices:
 	case r.Refusal.Refused && r.Refusal.Figures.Limit > 0 && r.Refusal.Figures.Limit != kept:
 		return r.Refusal.Figures.Limit, api.WindowRefusal
-	case asked.from == api.WindowServer && !r.Refusal.Refused && r.Call.Request.ServerWindow > 0 && r.Call.Request.ServerWindow != kept:
-		return r.Call.Request.ServerWindow, api.WindowServer
+	case asked.from == api.WindowServer && !r.Refusal.Refused && r.call.Request.ServerWindow > 0 && r.call.Request.ServerWindow != kept:
+		return r.call.Request.ServerWindow, api.WindowServer
 	}
 	return 0, ""
 }

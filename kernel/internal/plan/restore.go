@@ -26,7 +26,7 @@ type gauge struct {
 
 // readGauge reads how full the context is. It decides on a line for the model and on a checkpoint.
 // If a cut is made, it decides on a checkpoint before the cut.
-func readGauge(c *Call, l *limits, d *decision) gauge {
+func readGauge(c *call, l *limits, d *decision) gauge {
 	g := gauge{level: c.prior.Before.Level}
 	if !c.keepsWork() {
 		return g
@@ -79,12 +79,12 @@ func readGauge(c *Call, l *limits, d *decision) gauge {
 }
 
 // keepsWork reports whether the working state of this conversation is kept and restored.
-func (c *Call) keepsWork() bool {
+func (c *call) keepsWork() bool {
 	return !c.prior.Life.Off && !c.prior.Life.NoRestore && c.Request.Branch == ""
 }
 
 // toldOfCut returns the level on the way to the next cut that was announced since the last cut.
-func toldOfCut(c *Call, p *pagevm.Projection) checkpoint.Level {
+func toldOfCut(c *call, p *pagevm.Projection) checkpoint.Level {
 	if p.Generation != c.Prev.Proj.Generation {
 		return checkpoint.LevelNone
 	}
@@ -111,7 +111,7 @@ func memoryTool(tools []memkernel.Tool) (name string, maybe bool) {
 }
 
 // restoreRoom returns the greatest length of a restore text, 0 if no restore text is made.
-func (c *Call) restoreRoom(l *limits) int {
+func (c *call) restoreRoom(l *limits) int {
 	if !c.keepsWork() {
 		return 0
 	}
@@ -120,7 +120,7 @@ func (c *Call) restoreRoom(l *limits) int {
 
 // worked reads the session's working state. It returns nil if no restore text is made, or if the
 // state can't be read.
-func worked(c *Call, l *limits) *WorkState {
+func worked(c *call, l *limits) *WorkState {
 	if c.restoreRoom(l) <= 0 {
 		return nil
 	}
@@ -134,7 +134,7 @@ func worked(c *Call, l *limits) *WorkState {
 
 // resumed returns the restore text of a new conversation, if an earlier conversation of the
 // session left a checkpoint.
-func resumed(c *Call, l *limits, m material, leadGone bool) ([]textBlock, material) {
+func resumed(c *call, l *limits, m material, leadGone bool) ([]textBlock, material) {
 	ws := worked(c, l)
 	if ws == nil {
 		return nil, m
@@ -156,7 +156,7 @@ func resumed(c *Call, l *limits, m material, leadGone bool) ([]textBlock, materi
 
 // neighbour returns a line that names the session that was at work before a new conversation. If
 // the user wants to continue from that session, it returns the session's state instead.
-func neighbour(c *Call, l *limits, ws *WorkState, leadGone bool) []textBlock {
+func neighbour(c *call, l *limits, ws *WorkState, leadGone bool) []textBlock {
 	if !c.Request.Private || c.hostShows(checkpoint.BesideMark, leadGone) || slices.ContainsFunc(c.Msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleAssistant }) {
 		return nil
 	}
@@ -175,7 +175,7 @@ func neighbour(c *Call, l *limits, ws *WorkState, leadGone bool) []textBlock {
 }
 
 // restored makes the block of a checkpoint. It returns no block if there is no checkpoint.
-func restored(c *Call, ws *WorkState, cp *checkpoint.Checkpoint, opt checkpoint.RestoreOptions, leadGone bool) []textBlock {
+func restored(c *call, ws *WorkState, cp *checkpoint.Checkpoint, opt checkpoint.RestoreOptions, leadGone bool) []textBlock {
 	if cp == nil {
 		return nil
 	}
@@ -188,7 +188,7 @@ func restored(c *Call, ws *WorkState, cp *checkpoint.Checkpoint, opt checkpoint.
 
 // restoreText makes the block of a restore text. It returns no block if a hook put the text into
 // the prompt.
-func restoreText(c *Call, text string, leadGone bool) []textBlock {
+func restoreText(c *call, text string, leadGone bool) []textBlock {
 	first, _, _ := strings.Cut(text, "\n")
 	if text == "" || c.hostShows(first, leadGone) {
 		return nil

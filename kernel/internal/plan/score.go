@@ -25,7 +25,7 @@ type scores struct {
 // that have left count only with their words, because a name that was said once is likelier to be
 // said again. The texts are those of items of a special size, by hash. The keys of open are those
 // of messages with the results of open or newest checks.
-func score(c *Call, texts map[string]string, seen []pagevm.Seen, open map[string]bool) *scores {
+func score(c *call, texts map[string]string, seen []pagevm.Seen, open map[string]bool) *scores {
 	out := &scores{hosts: bared(c, c.supersede()), seen: seen, traits: perSegment[pagevm.Traits](c.Hosts)}
 	newest := c.Places[len(c.Places)-1].Atom
 	found := namesShown(c, texts, seen)
@@ -91,12 +91,12 @@ func score(c *Call, texts map[string]string, seen []pagevm.Seen, open map[string
 // leavesThinking reports whether a cut shows a segment of message i without its thinking. That is so
 // in a finished step or turn, whose answer holds what became of it: providers need thinking only
 // within an open tool loop, but charge for all of it, unless they bind it to its prefix and drop it.
-func (c *Call) leavesThinking(i int, s *pagevm.Segment) bool {
+func (c *call) leavesThinking(i int, s *pagevm.Segment) bool {
 	return s.Bare.Hash != "" && c.Places[i].Settled() && !c.Hosts[i].Held && !c.Request.Price.PreservedThinking
 }
 
 // bared returns messages in which those that lose their thinking at a cut have none.
-func bared(c *Call, hosts []pagevm.HostMessage) []pagevm.HostMessage {
+func bared(c *call, hosts []pagevm.HostMessage) []pagevm.HostMessage {
 	for i := range hosts {
 		if !slices.ContainsFunc(hosts[i].Segments, func(s pagevm.Segment) bool { return c.leavesThinking(i, &s) }) {
 			continue
@@ -113,7 +113,7 @@ func bared(c *Call, hosts []pagevm.HostMessage) []pagevm.HostMessage {
 
 // namesShown returns the names that each level of each segment shows. Results that have left show
 // none. It uses helpers because this is most of the work.
-func namesShown(c *Call, texts map[string]string, seen []pagevm.Seen) [][]levelNames {
+func namesShown(c *call, texts map[string]string, seen []pagevm.Seen) [][]levelNames {
 	found := perSegment[levelNames](c.Hosts)
 	c.Page("") // the index of pages is made on first use, by one
 	var next atomic.Int32
@@ -148,7 +148,7 @@ func perSegment[T any](hosts []pagevm.HostMessage) [][]T {
 // levelNames are the names that each level of a segment shows.
 type levelNames [pagevm.Full + 1][]represent.Name
 
-func namesOf(c *Call, texts map[string]string, m *memkernel.Message, s *pagevm.Segment) (names levelNames) {
+func namesOf(c *call, texts map[string]string, m *memkernel.Message, s *pagevm.Segment) (names levelNames) {
 	if s.Kind == pagevm.ItemResult {
 		names[pagevm.Full] = represent.Names(ingest.ResultText(m.Parts[s.Part].Result))
 	} else {
@@ -185,7 +185,7 @@ func saidIn(parts []memkernel.Part) string {
 }
 
 // dialogueAct returns the act that left a segment of words or of a tool's input, and its state.
-func dialogueAct(c *Call, i int, s *pagevm.Segment, named func(string) int) (act toolcall.Act, state pagevm.State) {
+func dialogueAct(c *call, i int, s *pagevm.Segment, named func(string) int) (act toolcall.Act, state pagevm.State) {
 	act = toolcall.ActUser
 	if c.Msgs[i].Role == memkernel.RoleAssistant {
 		act = toolcall.ActSay

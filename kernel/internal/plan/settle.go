@@ -15,7 +15,7 @@ import (
 // cut chooses. If the shown text is shorter, the segment keeps the shown text. The result is the
 // same in a process that planned the messages itself, in one that planned some of them, and in
 // one that reads the session.
-func settle(c *Call) fitting {
+func settle(c *call) fitting {
 	f := fitting{hosts: c.Hosts, texts: map[string]string{}, own: map[string]bool{},
 		settled: branch.Settled{Generation: c.Prev.Proj.Generation, Releveled: c.prior.Releveled}}
 	changed := c.Prev.Settled != f.settled
@@ -70,7 +70,7 @@ func settle(c *Call) fitting {
 }
 
 // lastAnswer returns the index of the model's newest message, -1 if there is none.
-func lastAnswer(c *Call) int {
+func lastAnswer(c *call) int {
 	for i := range slices.Backward(c.Msgs) {
 		if c.Msgs[i].Role == memkernel.RoleAssistant && c.Msgs[i].Origin == memkernel.OriginHost {
 			return i
@@ -109,7 +109,7 @@ func asShown(s pagevm.Segment, it *pagevm.Item, mustStand, closed bool) (now pag
 
 // represented reports whether a segment lacks the levels that its page has. Another process made
 // such levels because it had to show the message shorter.
-func represented(c *Call, s *pagevm.Segment) bool {
+func represented(c *call, s *pagevm.Segment) bool {
 	if s.Kind != pagevm.ItemHost || s.Lowest(true) < pagevm.Full {
 		return false
 	}
@@ -118,7 +118,7 @@ func represented(c *Call, s *pagevm.Segment) bool {
 }
 
 // releveled returns a segment with the ordinary levels of its page.
-func releveled(c *Call, i, j int) pagevm.Segment {
+func releveled(c *call, i, j int) pagevm.Segment {
 	s := c.Hosts[i].Segments[j]
 	clear(s.At[:pagevm.Full])
 	s.First = pagevm.Full

@@ -12,7 +12,7 @@ import (
 // showing returns a function that reports whether the prompt shows a hit already. A hit is shown
 // if a block of the kernel cites the same lines. It is also shown if most of its lines are in the
 // host's messages, as after the model read the file itself.
-func showing(c *Call, proj *pagevm.Projection, texts map[string]string, hits []retrieval.Hit) func(retrieval.Hit) bool {
+func showing(c *call, proj *pagevm.Projection, texts map[string]string, hits []retrieval.Hit) func(retrieval.Hit) bool {
 	refs := shownRefs(c, proj)
 	standing := standingLines(c, proj, texts, hits)
 	return func(h retrieval.Hit) bool {
@@ -41,7 +41,7 @@ func overlaps(r memkernel.Ref, from, to int) bool {
 }
 
 // shownRefs returns the places that the kernel's blocks show in full.
-func shownRefs(c *Call, proj *pagevm.Projection) []memkernel.Ref {
+func shownRefs(c *call, proj *pagevm.Projection) []memkernel.Ref {
 	var refs []memkernel.Ref
 	for it := range proj.Blocks() {
 		if page := c.Page(it.Page); page != nil && it.Level == pagevm.Full {
@@ -77,7 +77,7 @@ func bareLine(l string) string {
 }
 
 // standingLines returns those lines of the hits that occur in the host's messages.
-func standingLines(c *Call, proj *pagevm.Projection, texts map[string]string, hits []retrieval.Hit) map[string]bool {
+func standingLines(c *call, proj *pagevm.Projection, texts map[string]string, hits []retrieval.Hit) map[string]bool {
 	wanted := map[string]bool{}
 	for i := range hits {
 		for l := range strings.SplitSeq(hits[i].Text, "\n") {
@@ -109,7 +109,7 @@ func standingLines(c *Call, proj *pagevm.Projection, texts map[string]string, hi
 }
 
 // eachShown walks the texts of the host's messages as they are in the prompt.
-func eachShown(c *Call, proj *pagevm.Projection, texts map[string]string, look func(string)) {
+func eachShown(c *call, proj *pagevm.Projection, texts map[string]string, look func(string)) {
 	for it, s := range proj.Spots(c.Hosts) {
 		switch {
 		case !it.Hosted():

@@ -14,7 +14,7 @@ import (
 // had made the request. The prompt grows by the new messages, each in full. It returns nil if
 // there is no such request, if nothing was planned before, or if messages that had left would
 // have to return.
-func unplanned(c *Call, l *limits) *branch.State {
+func unplanned(c *call, l *limits) *branch.State {
 	u := c.Request.Unplanned
 	if u == nil || c.Align.First == 0 || c.Renewed() {
 		return nil
@@ -37,7 +37,7 @@ func unplanned(c *Call, l *limits) *branch.State {
 
 // unplannedLedger returns the content of the provider's cache after a projection was sent without
 // a plan, with the lifetimes of the plan before it.
-func unplannedLedger(c *Call, l *limits, p *pagevm.Projection) cachelayout.Ledger {
+func unplannedLedger(c *call, l *limits, p *pagevm.Projection) cachelayout.Ledger {
 	last := &c.Prev.Ledger
 	fixed, messages := last.Lifetimes(last.LastStart)
 	messages = cmp.Or(messages, cachelayout.AssumedTTL)

@@ -14,7 +14,7 @@ import (
 // verify checks the finished projection from the outside. The contract makes promises about pins,
 // about bootstrap files after a compaction and about recall. Each promise is kept, or is reported
 // as a fault that says why.
-func verify(c *Call, l *limits, a *appended) {
+func verify(c *call, l *limits, a *appended) {
 	for i := range c.prior.Pinned {
 		verifyPin(c, l, a.Proj, &c.prior.Pinned[i])
 	}
@@ -26,7 +26,7 @@ func verify(c *Call, l *limits, a *appended) {
 	}
 }
 
-func verifyPin(c *Call, l *limits, proj *pagevm.Projection, p *journal.StoredPage) {
+func verifyPin(c *call, l *limits, proj *pagevm.Projection, p *journal.StoredPage) {
 	page := c.told(proj, pinRef(p))
 	if page != nil && LevelIn(proj, page.ID) >= pagevm.Structured {
 		return
@@ -41,7 +41,7 @@ func verifyPin(c *Call, l *limits, proj *pagevm.Projection, p *journal.StoredPag
 	c.fault(f)
 }
 
-func verifyBootstrap(c *Call, proj *pagevm.Projection) {
+func verifyBootstrap(c *call, proj *pagevm.Projection) {
 	gone := proj.Seen[0].Gone
 	for _, f := range c.files() {
 		if f.Type != pagevm.Bootstrap || c.hostShows(f.Text, gone) {
@@ -59,7 +59,7 @@ func verifyBootstrap(c *Call, proj *pagevm.Projection) {
 
 // verifyRecall reports a recall that failed, so that its empty result is not taken as proof that
 // memory has nothing.
-func verifyRecall(c *Call, r pagevm.Recall) {
+func verifyRecall(c *call, r pagevm.Recall) {
 	switch retrieval.Reason(r.Reason) {
 	case retrieval.BackendError, retrieval.Denied:
 		c.fault(fault.Fault{Code: fault.SilentRecall, Key: r.Turn, Cause: r.Reason, Detail: "memory was asked and could not answer: " + r.Detail})

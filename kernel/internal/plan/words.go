@@ -25,7 +25,7 @@ type absent []bool
 func (a absent) lead() bool { return len(a) > 0 && a[0] }
 
 // leftBy returns the messages that the prompt lacks if the wish is granted. It may be nil.
-func leftBy(c *Call, seen []pagevm.Seen, wish *pagevm.CutWish) absent {
+func leftBy(c *call, seen []pagevm.Seen, wish *pagevm.CutWish) absent {
 	out := make(absent, len(c.Msgs))
 	for i := range out {
 		out[i] = i < len(seen) && seen[i].Gone || wish != nil && wish.Leave[c.Places[i].Atom]
@@ -52,7 +52,7 @@ type paragraph struct {
 }
 
 // words returns what persons typed in the conversation, masked, oldest first.
-func (c *Call) words() []spoken {
+func (c *call) words() []spoken {
 	var out []spoken
 	tools, turn := map[string]string{}, 0
 	for i := range c.Msgs {
@@ -80,7 +80,7 @@ func (c *Call) words() []spoken {
 }
 
 // paragraphs cuts a text of message i at its blank lines.
-func (c *Call) paragraphs(i int, text string, quoted bool) (out []paragraph) {
+func (c *call) paragraphs(i int, text string, quoted bool) (out []paragraph) {
 	for t := range strings.SplitSeq(c.Maker.Mask.Text(text), "\n\n") {
 		if t = strings.Trim(t, "\n"); strings.TrimSpace(t) != "" {
 			out = append(out, paragraph{text: t, quoted: quoted, tokens: c.Maker.Count.Text(t), short: c.beginning(i, t)})
@@ -94,7 +94,7 @@ const shortBytes = 80
 
 // beginning returns the beginning of a paragraph of message i, and where the rest can be read. It
 // returns "" if that is hardly shorter.
-func (c *Call) beginning(i int, text string) string {
+func (c *call) beginning(i int, text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	first = textutil.Head(strings.TrimSpace(first), shortBytes)
 	rest := len(text) - len(first)
@@ -211,7 +211,7 @@ type group struct {
 
 // nextToSummary returns what the prompt shows next to the entries of the summary: the words of
 // messages that left in at most room tokens, the messages that remain, and the files under work.
-func (c *Call) nextToSummary(left absent, room int) summary.Beside {
+func (c *call) nextToSummary(left absent, room int) summary.Beside {
 	out := summary.Beside{}
 	for _, s := range fitWords(c.typed(), room, left, c.Maker.Count.Text) {
 		if !left[s.at] {

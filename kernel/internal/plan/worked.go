@@ -43,7 +43,7 @@ const maxCommand = 120
 
 // used returns the files that the session has read and edited, without those that it removed, and
 // the commands that it ran.
-func (c *Call) used() work {
+func (c *call) used() work {
 	w := work{files: map[string]*tried{}, commands: map[string]*tried{}}
 	for i := range c.Msgs {
 		w.newest = c.Places[i].Atom
@@ -88,7 +88,7 @@ const minName, maxName = 6, 48
 
 // names counts the names in the newest edits of a file, without the names of the calls' own
 // fields. A whole edit is masked before it is cut into words.
-func (c *Call) names(w *tried) map[string]int {
+func (c *call) names(w *tried) map[string]int {
 	out := map[string]int{}
 	for _, input := range w.edits[max(0, len(w.edits)-readEdits):] {
 		if len(input) > maxEdit {
@@ -123,7 +123,7 @@ func named(word string) bool {
 // more than once, the likeliest to be needed again first. It leaves out the files and commands
 // that a remaining message names. A path or a command takes few tokens to show and many to find
 // again. The text takes at most room tokens.
-func (c *Call) workedText(left absent, room int) string {
+func (c *call) workedText(left absent, room int) string {
 	w := c.worked()
 	commands := room / 7
 	var b strings.Builder
@@ -150,7 +150,7 @@ const listedNames = 16
 
 // byFolder lists files that take at most room tokens, a line for each folder. An edited file has
 // a star, and the names that its edits hold most often.
-func (c *Call) byFolder(files []*tried, room int) string {
+func (c *call) byFolder(files []*tried, room int) string {
 	var folders []string
 	in, told := map[string]string{}, map[string]bool{}
 	for _, w := range files {

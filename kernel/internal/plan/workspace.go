@@ -66,7 +66,7 @@ type files struct {
 func (f *files) shown() []textBlock { return f.blocks[:len(f.blocks):len(f.blocks)] }
 
 // withFiles returns the material with the files as they are to be shown now.
-func (m material) withFiles(c *Call, l *limits, leadGone bool) material {
+func (m material) withFiles(c *call, l *limits, leadGone bool) material {
 	if f := &m.files; !f.made || f.leadGone != leadGone || f.squeezed != m.squeezed {
 		m.files = files{true, leadGone, m.squeezed, carryFiles(c, l, leadGone, m.squeezed)}
 	}
@@ -76,7 +76,7 @@ func (m material) withFiles(c *Call, l *limits, leadGone bool) material {
 // carryFiles chooses a level for every pin and every file so that together they stay within their
 // limit, pins first. It uses the remaining room for excerpts of shortened files. It leaves out
 // parts that the host's own prompt shows.
-func carryFiles(c *Call, l *limits, leadGone bool, squeezed int) []textBlock {
+func carryFiles(c *call, l *limits, leadGone bool, squeezed int) []textBlock {
 	var pages []*pagevm.Page
 	var fits []pagevm.Fit
 	var files []File
@@ -134,10 +134,10 @@ func carryFiles(c *Call, l *limits, leadGone bool, squeezed int) []textBlock {
 }
 
 // carryBound returns the room that pins and the workspace's files may take in a prompt.
-func carryBound(c *Call, l *limits) int { return min(c.prior.Memory.CarryTokens, l.Window/8) }
+func carryBound(c *call, l *limits) int { return min(c.prior.Memory.CarryTokens, l.Window/8) }
 
 // fitOf returns the cost of each level of a page.
-func fitOf(c *Call, p *pagevm.Page) pagevm.Fit {
+func fitOf(c *call, p *pagevm.Page) pagevm.Fit {
 	f := pagevm.Fit{Floor: pagevm.Floor(p.Type, c.Request.Resolver != "")}
 	for _, r := range p.Reps {
 		f.Tokens[r.Level] = c.Maker.Count.Text(r.Text)
@@ -159,7 +159,7 @@ func blocksAt(pages []*pagevm.Page, fits []pagevm.Fit, levels []pagevm.Level) (b
 
 // filePage makes the page of a file. The representations of the page are the texts that a
 // prompt would show, including the heading.
-func filePage(c *Call, src *File) *pagevm.Page {
+func filePage(c *call, src *File) *pagevm.Page {
 	p := &pagevm.Page{ID: ingest.PageID("ws", src.Path), Type: src.Type, Scope: memkernel.ScopeProject, Path: src.Path,
 		Role: string(memkernel.RoleUser), Created: c.Request.Now, Refs: []memkernel.Ref{src.Ref()}}
 	return c.Maker.Keep(p, src.Text, func(p *pagevm.Page) []pagevm.Rep {
@@ -190,7 +190,7 @@ func (s *File) headed(text string) string {
 // unshown returns the part of a file that is not in the host's own prompt. The host's own prompt
 // is its system prompt and the messages that it put in front of the first answer. Hosts that load
 // a file themselves often show only a part of it.
-func (c *Call) unshown(src *File, leadGone bool) string {
+func (c *call) unshown(src *File, leadGone bool) string {
 	var missing, names []string
 	shown := 0
 	for _, s := range represent.Sections(src.Text) {
@@ -227,7 +227,7 @@ func quoted(names []string) []string {
 // hostShows reports whether a text is in the host's own prompt. The host's own prompt is its
 // system prompt, and the messages that it put in front of the first answer as long as the prompt
 // shows them.
-func (c *Call) hostShows(text string, leadGone bool) bool {
+func (c *call) hostShows(text string, leadGone bool) bool {
 	for i := range c.Request.System {
 		if strings.Contains(c.Request.System[i].Text, text) {
 			return true
