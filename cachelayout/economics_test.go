@@ -212,16 +212,3 @@ func TestFixedThroughDays(t *testing.T) {
 		}
 	})
 }
-
-func TestRecordedTTL(t *testing.T) {
-	m := mustModel(t, "claude-opus-5")
-	if _, ok := RecordedTTL(m, 0, 0); ok {
-		t.Error("nothing was written")
-	}
-	if ttl, _ := RecordedTTL(m, 5, 9); ttl != time.Hour {
-		t.Error(ttl)
-	}
-	if ttl, _ := RecordedTTL(m, 9, 5); ttl != 5*time.Minute {
-		t.Error(ttl)
-	}
-}

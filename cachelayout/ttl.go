@@ -92,15 +92,3 @@ func (l *Ledger) Lifetimes(now time.Time) (fixed, messages time.Duration) {
 	}
 	return fixed, messages
 }
-
-// RecordedTTL returns the lifetime that a host requests, judged by the cache writes in its
-// transcript. It returns false if the host wrote nothing.
-func RecordedTTL(m Model, write5m, write1h int) (time.Duration, bool) {
-	switch {
-	case write5m <= 0 && write1h <= 0:
-		return 0, false
-	case write1h > write5m && len(m.TTLs) > 1:
-		return m.TTLs[1], true
-	}
-	return m.TTL(0), true
-}

@@ -9,7 +9,6 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/report"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
@@ -110,7 +109,7 @@ func contextPlan(req *api.PlanRequest, pl *turn.Planned, done *api.Done) *api.Co
 	}
 	out.Debug.Included, out.Debug.Excluded, out.Reduced = report.Pages(r)
 	if req.Table {
-		out.Table = &paging.PageTable{Report: r.Next.Paging.Report(), Pages: plan.Table(r)}
+		out.Table = &paging.PageTable{Report: r.Next.Paging.Report(), Pages: r.Table()}
 	}
 	out.Budgets = api.Budgets{
 		ContextWindow: r.KnownWindow(), WindowFrom: r.From, ReserveTokens: r.Reserve, PlannedInputTokens: total,

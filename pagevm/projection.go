@@ -31,6 +31,17 @@ const (
 	ItemRetrieval ItemKind = "retrieval"
 )
 
+// Word names what an item shows: the type of page for a part of a host's message, else the kind.
+func (k ItemKind) Word() string {
+	switch k {
+	case ItemResult:
+		return string(Evidence)
+	case ItemHost:
+		return string(Conversation)
+	}
+	return string(k)
+}
+
 // Item is one entry of the prompt, in order.
 type Item struct {
 	Kind ItemKind `json:"kind"`
@@ -185,6 +196,23 @@ func (p *Projection) Blocks() iter.Seq[*Item] {
 
 // Hosted reports whether an item shows a part of a host's message.
 func (it *Item) Hosted() bool { return it.Kind == ItemHost || it.Kind == ItemResult }
+
+// Shortened reports whether an item shows less than the host's message.
+func (it *Item) Shortened() bool { return it.Level != Full && it.Hosted() }
+
+// Blank reports whether an item has nothing left to send. Such an item held only thinking, which
+// a cut made invalid.
+func (it *Item) Blank() bool { return it.Bare && it.Positions == 0 }
+
+// LevelOf returns the level at which a projection shows a page, Gone if it does not show the page.
+func (p *Projection) LevelOf(page string) Level {
+	for i := range p.Len() {
+		if it := p.At(i); it.Page == page {
+			return it.Level
+		}
+	}
+	return Gone
+}
 
 // At returns the item at place i of the prompt, nil after the last: a provider's compaction
 // with which the host's conversation begins, the carry block, the messages. The provider

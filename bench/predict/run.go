@@ -73,14 +73,25 @@ func (p *predictor) first(segments []Segment) {
 	}
 	p.ttl, p.report.TTLFrom = p.opt.TTL, ttlGiven
 	if p.ttl == 0 {
-		p.ttl, _ = cachelayout.RecordedTTL(model, w5, w1)
-		p.report.TTLFrom = TTLRecorded
+		p.ttl, p.report.TTLFrom = recordedTTL(model, w5, w1), TTLRecorded
 	}
 	if p.ttl == 0 {
 		p.ttl, p.report.TTLFrom = model.TTL(0), ttlBook
 	}
 	p.report.TTLSeconds = int(p.ttl / time.Second)
 	p.unanchored = p.opt.Fixed <= 0
+}
+
+// recordedTTL returns the lifetime that a host requests, judged by the cache writes in its
+// transcript, 0 if it wrote nothing.
+func recordedTTL(m cachelayout.Model, write5m, write1h int) time.Duration {
+	switch {
+	case write5m <= 0 && write1h <= 0:
+		return 0
+	case write1h > write5m && len(m.TTLs) > 1:
+		return m.TTLs[1]
+	}
+	return m.TTL(0)
 }
 
 // priced returns how a model caches, by the book or by its family.

@@ -1,13 +1,13 @@
 package represent
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // Bootstrap makes the structured representation of a bootstrap file
@@ -17,7 +17,7 @@ import (
 func Bootstrap(name, text string) []pagevm.Rep {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	reps := repChain{left: len(text)}
-	reps.add(pagevm.Structured, outlineText("[extract of "+lex.OrUnknown(name)+"]\n", outline(text)))
+	reps.add(pagevm.Structured, outlineText("[extract of "+cmp.Or(name, "unknown")+"]\n", outline(text)))
 	return reps.reps
 }
 

@@ -1,6 +1,7 @@
 package represent
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
@@ -12,7 +13,7 @@ import (
 // the sections to the lines that [Bootstrap] keeps. If they are still too long, Change cuts them
 // and says so in the text.
 func Change(name, old, now string, limit int) string {
-	name = lex.OrUnknown(name)
+	name = cmp.Or(name, "unknown")
 	if now == "" {
 		return "[" + name + " no longer exists in the workspace: what was shown of it is out of date.]"
 	}

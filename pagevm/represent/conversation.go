@@ -1,6 +1,7 @@
 package represent
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ func spanHead(id string, us []Utterance, bytes int) string {
 			}
 		}
 	}
-	h := "[span " + lex.OrUnknown(id) + ", " + timeRange(from, to) + ", " + lex.Plural(len(us), "message")
+	h := "[span " + cmp.Or(id, "unknown") + ", " + timeRange(from, to) + ", " + lex.Plural(len(us), "message")
 	if calls > 0 {
 		h += ", " + lex.Plural(calls, "tool call")
 	}

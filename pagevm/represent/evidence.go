@@ -1,6 +1,7 @@
 package represent
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -24,7 +25,7 @@ func structured(in *EvidenceInput, args string, s *scan, p *picker) string {
 		lines, room = outlineLines, min(structuredMessage, len(in.Text)/6+120)
 	}
 	keep := p.head(lines, room)
-	b := append(make([]byte, 0, room+600), "[extract of "+lex.OrUnknown(in.Tool)...)
+	b := append(make([]byte, 0, room+600), "[extract of "+cmp.Or(in.Tool, "unknown")...)
 	if in.PageID != "" {
 		b = append(append(b, ", page "...), in.PageID...)
 	}

@@ -1,10 +1,10 @@
 package represent
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // Preference makes the representations of a remembered preference. source is the provenance (file
@@ -12,7 +12,7 @@ import (
 func Preference(id, source, text, resolver string) []pagevm.Rep {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	reps := repChain{left: len(text)}
-	head := "[from " + lex.OrUnknown(source) + "]\n"
+	head := "[from " + cmp.Or(source, "unknown") + "]\n"
 	s := scanText(text, kindProse, false)
 	defer s.free()
 	p := s.pick(roomFor(len(text), len(head)))
@@ -21,6 +21,6 @@ func Preference(id, source, text, resolver string) []pagevm.Rep {
 	}
 	keep := p.head(4, min(quoteBytes/3, len(text)/3))
 	reps.add(pagevm.Structured, wholeMark(appendQuotes([]byte(head), s.quotes(keep, 0, len(keep)), false), resolver, id))
-	reps.add(pagevm.Pointer, "[preference "+lex.OrUnknown(id)+" from "+lex.OrUnknown(source)+"; "+howToRead(resolver, id)+"]")
+	reps.add(pagevm.Pointer, "[preference "+cmp.Or(id, "unknown")+" from "+cmp.Or(source, "unknown")+"; "+howToRead(resolver, id)+"]")
 	return reps.reps
 }

@@ -48,6 +48,9 @@ type EvidenceInput struct {
 	Rules bool
 	// Whole shows the result whole when the model sees it for the first time, see [Door].
 	Whole bool
+	// Preview makes the pointer show the beginning of the result. The model may never see more of
+	// the result.
+	Preview bool
 	// Breaks reports whether Text consists of parts with PartBreak between them.
 	Breaks bool
 }
@@ -99,7 +102,9 @@ func Evidence(in EvidenceInput) []pagevm.Rep {
 		}
 	}
 	reps.add(pagevm.Structured, structured(&in, args, s, p))
-	reps.add(pagevm.Pointer, pointer)
+	if reps.add(pagevm.Pointer, pointer) && in.Preview && in.Resolver != "" {
+		reps.reps[len(reps.reps)-1] = newRep(pagevm.Pointer, preview(&in))
+	}
 	return reps.reps
 }
 
@@ -135,7 +140,7 @@ func newRep(l pagevm.Level, text string) pagevm.Rep {
 // footer returns the end of a compressed result: its description and the way to read the whole.
 func footer(in *EvidenceInput, s *scan) string {
 	if in.Message {
-		f := "\n[this message is shown shortened: of " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.Bytes) + "; stored whole as page " + lex.OrUnknown(in.PageID)
+		f := "\n[this message is shown shortened: of " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.Bytes) + "; stored whole as page " + cmp.Or(in.PageID, "unknown")
 		if in.Resolver != "" {
 			f += "; " + howToRead(in.Resolver, in.PageID)
 		}
@@ -158,11 +163,10 @@ func readWhole(in *EvidenceInput) string {
 // previewRunes is how much of a large result is in the prompt.
 const previewRunes = 500
 
-// Preview returns the text that shows a large result at its first appearance if the model can
+// preview returns the text that shows a large result at its first appearance if the model can
 // read the rest. It has the first 500 characters, and then the size, the hash, the page and the
 // way to read the whole.
-func Preview(in EvidenceInput) string {
-	in = in.valid()
+func preview(in *EvidenceInput) string {
 	head := in.Text
 	runes := 0
 	for i := range in.Text {
@@ -177,7 +181,7 @@ func Preview(in EvidenceInput) string {
 	if len(head) < len(in.Text) {
 		b.WriteString("\n[… " + lex.SizeText(int64(len(in.Text)-len(head))) + " left out]")
 	}
-	b.WriteString("\n[page " + lex.OrUnknown(in.PageID) + ", " + strconv.FormatInt(in.Bytes, 10) + " bytes, sha256 " + lex.OrUnknown(in.Blob))
+	b.WriteString("\n[page " + cmp.Or(in.PageID, "unknown") + ", " + strconv.FormatInt(in.Bytes, 10) + " bytes, sha256 " + cmp.Or(in.Blob, "unknown"))
 	if in.Masked > 0 {
 		b.WriteString(", " + lex.Plural(in.Masked, "masked secret"))
 	}
@@ -194,7 +198,7 @@ const pointerHash = 16
 // bytes.
 func pointerText(in *EvidenceInput, args string) string {
 	p := append(make([]byte, 0, 256), "[page "...)
-	p = append(append(append(p, lex.OrUnknown(in.PageID)...), ": "...), lex.OrUnknown(in.Tool)...)
+	p = append(append(append(p, cmp.Or(in.PageID, "unknown")...), ": "...), cmp.Or(in.Tool, "unknown")...)
 	if args != "" {
 		p = append(append(p, ' '), args...)
 	}

@@ -214,7 +214,8 @@ func TestPointerAndPreview(t *testing.T) {
 			t.Errorf("pointer lacks %q: %s", w, ptr)
 		}
 	}
-	pre := Preview(in)
+	in = in.valid()
+	pre := preview(&in)
 	for _, w := range []string{"p_1", in.Blob, "7000 bytes", "read it with memkernel get p_1"} {
 		if !strings.Contains(pre, w) {
 			t.Errorf("preview lacks %q: %s", w, pre)
@@ -229,7 +230,7 @@ func TestPointerAndPreview(t *testing.T) {
 		t.Errorf("pointer without a resolver: %s", p)
 	}
 	in.Text = "short"
-	if p := Preview(in); !strings.HasPrefix(p, "short\n[page p_1") {
+	if p := preview(&in); !strings.HasPrefix(p, "short\n[page p_1") {
 		t.Errorf("preview of a short result: %s", p)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/memkernel/memkernel/pagevm/toolcall"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // imperative reports whether l is a list item that starts with a command: a verb in
@@ -41,7 +41,7 @@ func modal(s string) bool {
 
 // Words of obligation and prohibition.
 var (
-	modalWords = toolcall.Names("must never always don't don’t mustn't shall required forbidden mandatory prohibited important critical " +
+	modalWords = textutil.Set("must never always don't don’t mustn't shall required forbidden mandatory prohibited important critical " +
 		"cannot can't shouldn't should only ensure avoid " +
 		"muss müssen musst nie niemals immer verboten zwingend darf dürfen " +
 		"debe debes deben nunca siempre prohibido obligatorio jamás " +
@@ -50,7 +50,7 @@ var (
 		"должен должны никогда всегда нельзя обязательно запрещено moet nooit altijd")
 	modalRuns = []string{"必须", "不要", "禁止", "务必", "永远", "绝不", "不得", "始终", "严禁", "切勿", "不能", "应当", "必須",
 		"必ず", "絶対", "決して", "してください", "しないで", "반드시", "금지", "항상", "절대", "하지 마"}
-	commandVerbs = toolcall.Names("add address adjust aim answer append apply ask assume attach avoid back be begin break bring build bump call capture check choose " +
+	commandVerbs = textutil.Set("add address adjust aim answer append apply ask assume attach avoid back be begin break bring build bump call capture check choose " +
 		"clean clear close collect commit compare confirm consider consult convert copy create cut decide default define delete deliver describe " +
 		"detect disable distill do document don't don’t double drop edit enable encrypt end ensure escalate execute exit explain export extract fail fetch " +
 		"figure fill find finish fix flag focus follow format get give go group guard handle help hold identify ignore implement import include " +

@@ -1,5 +1,7 @@
 package toolcall
 
+import "github.com/memkernel/memkernel/internal/textutil"
+
 // Act is the kind of act that produced a page.
 type Act uint8
 
@@ -19,7 +21,7 @@ const (
 	ActShell
 )
 
-var searchTools = Names("grep glob find search search_files search_code list list_files list_directory list_dir ls ripgrep " +
+var searchTools = textutil.Set("grep glob find search search_files search_code list list_files list_directory list_dir ls ripgrep " +
 	"search_file_content grep_search grep_files file_search semantic_search codebase_search list_code_definition_names")
 
 // actOf returns the act that produced the result of a call.

@@ -36,15 +36,15 @@ const Files = "files"
 // The words of tool names and commands that show the effect of a call. The words of moving count
 // only as a tool's first or last word ("list_time_entries" is a list).
 var (
-	actWords = Names("create update delete write send add remove set edit put post insert move rename run exec execute " +
+	actWords = textutil.Set("create update delete write send add remove set edit put post insert move rename run exec execute " +
 		"start stop kill apply push merge commit checkout close click type press fill submit upload skill ask spawn agent " +
 		"notify exit enter book pay cancel approve install uninstall deploy restart toggle save store remember patch schedule " +
 		"reply assign mark complete import sync reset clear open navigate evaluate init build test")
-	lookWords = Names("get list ls read search find fetch query view show describe lookup grep glob log logs diff blame " +
+	lookWords = textutil.Set("get list ls read search find fetch query view show describe lookup grep glob log logs diff blame " +
 		"inspect count recall retrieve browse web explain info outdated doc docs help version tree")
-	stateWords  = Names("status ps images")
-	treeWords   = Names("status diff ls")
-	movingWords = Names("wait poll watch sleep output stdin monitor tail follow time date now clock random uuid progress status")
+	stateWords  = textutil.Set("status ps images")
+	treeWords   = textutil.Set("status diff ls")
+	movingWords = textutil.Set("wait poll watch sleep output stdin monitor tail follow time date now clock random uuid progress status")
 )
 
 // looksTool decides by a tool's name.
@@ -103,11 +103,11 @@ func nameWords(name string) (words []string) {
 // These programs are judged without a second word. Mute programs show nothing, and change nothing
 // that other calls look at. Prefixes run the words after them.
 var (
-	contentPrograms = Names("cat head tail nl bat less more type Get-Content sed awk grep egrep fgrep zgrep rg ag ack find fd ls tree wc stat " +
+	contentPrograms = textutil.Set("cat head tail nl bat less more type Get-Content sed awk grep egrep fgrep zgrep rg ag ack find fd ls tree wc stat " +
 		"file diff cmp sort uniq cut tr jq yq column xxd od strings curl wget which basename dirname realpath readlink md5sum sha256sum")
-	movingPrograms = Names("date ps top htop uptime w who watch sleep uuidgen mktemp shuf jobs pwd ping free vmstat iostat")
-	mutePrograms   = Names("cd echo printf true : export test [")
-	prefixPrograms = Names("sudo time nice nohup command xargs timeout env")
+	movingPrograms = textutil.Set("date ps top htop uptime w who watch sleep uuidgen mktemp shuf jobs pwd ping free vmstat iostat")
+	mutePrograms   = textutil.Set("cd echo printf true : export test [")
+	prefixPrograms = textutil.Set("sudo time nice nohup command xargs timeout env")
 )
 
 // looksShell decides by the commands of a line that edits no file. The command that shows least

@@ -27,21 +27,13 @@ const (
 // prefix of an MCP server: Claude Code, Pi and OpenClaw, Codex, Gemini CLI, OpenCode, Cline,
 // Copilot, Cursor, and the reference file-system server.
 var (
-	readTools = Names("read read_file read_many_files readfile view view_file view_image open_file cat notebookread read_text_file get_file_contents")
-	editTools = Names("edit write multiedit notebookedit apply_patch applypatch edit_file write_file write_to_file create_file " +
+	readTools = textutil.Set("read read_file read_many_files readfile view view_file view_image open_file cat notebookread read_text_file get_file_contents")
+	editTools = textutil.Set("edit write multiedit notebookedit apply_patch applypatch edit_file write_file write_to_file create_file " +
 		"str_replace str_replace_editor str_replace_based_edit_tool replace replace_in_file replace_string_in_file " +
 		"multi_replace_string_in_file insert_edit_into_file search_replace update_file append_file delete_file move_file insert")
-	shellTools = Names("bash shell exec exec_command shell_command local_shell run_shell_command run_command run_commands " +
+	shellTools = textutil.Set("bash shell exec exec_command shell_command local_shell run_shell_command run_command run_commands " +
 		"execute_command run_terminal_cmd run_in_terminal terminal powershell container.exec")
 )
-
-func Names(list string) map[string]bool {
-	m := make(map[string]bool)
-	for _, n := range strings.Fields(list) {
-		m[n] = true
-	}
-	return m
-}
 
 // IsShell reports whether a host's own tool of that name runs commands.
 func IsShell(tool string) bool { return among(shellTools, tool) }
@@ -291,7 +283,7 @@ func Canonical(tool, input string) string {
 	return b.String()
 }
 
-var shellNoise = Names("description timeout timeout_ms yield_time_ms max_output_tokens justification run_in_background")
+var shellNoise = textutil.Set("description timeout timeout_ms yield_time_ms max_output_tokens justification run_in_background")
 
 // writeCanonical writes any JSON value with sorted keys, its numbers as they
 // were written.

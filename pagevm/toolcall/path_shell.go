@@ -3,6 +3,7 @@ package toolcall
 import (
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -88,7 +89,7 @@ type simpleCommand struct {
 }
 
 // fileCommands are the commands that simpleCall knows.
-var fileCommands = Names("cat head tail nl bat less more type Get-Content sed tee rm touch truncate unlink mv cp")
+var fileCommands = textutil.Set("cat head tail nl bat less more type Get-Content sed tee rm touch truncate unlink mv cp")
 
 // simpleCall classifies one command.
 func simpleCall(c simpleCommand, dir string) (kind, []string) {

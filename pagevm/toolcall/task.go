@@ -3,6 +3,8 @@ package toolcall
 import (
 	"slices"
 	"strings"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // replaces returns the paths that [Call.Replaces] names. The line is that of a shell call.
@@ -53,7 +55,7 @@ func (t *Tasks) Finish(c *Call) bool {
 }
 
 // listTools take the whole task list.
-var listTools = Names("todowrite todo_write write_todos update_plan")
+var listTools = textutil.Set("todowrite todo_write write_todos update_plan")
 
 // tasksOf reads the changes of a call to the tasks.
 func tasksOf(base, input, line string) (finishes bool, listed int) {

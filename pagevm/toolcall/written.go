@@ -20,9 +20,9 @@ type written struct {
 // oldKeys are the arguments that hold the former text of a file. whereKeys are the arguments that
 // hold a place.
 var (
-	oldKeys    = Names("old_string old_str old_text oldtext oldstring search find before old_content")
-	whereKeys  = Names(strings.Join(pathKeys[:], " ") + " workdir cwd command description mode encoding explanation instruction")
-	wholeTools = Names("write write_file write_to_file create_file update_file create")
+	oldKeys    = textutil.Set("old_string old_str old_text oldtext oldstring search find before old_content")
+	whereKeys  = textutil.Set(strings.Join(pathKeys[:], " ") + " workdir cwd command description mode encoding explanation instruction")
+	wholeTools = textutil.Set("write write_file write_to_file create_file update_file create")
 )
 
 // Written returns the text that a call writes into the files it changes. It is empty for any

@@ -24,7 +24,7 @@ func Blocks(fixed []cachelayout.Block, p *pagevm.Projection, ratio float64) []ca
 	}
 	for i := range p.Len() {
 		it := p.At(i)
-		if k := MessageOf(it); (k != key || message < 0) && !Blank(it) {
+		if k := MessageOf(it); (k != key || message < 0) && !it.Blank() {
 			message, key = message+1, k
 		}
 		out = append(out, cachelayout.Block{ID: it.Page, Region: regionOf(p, it, newest), Hash: it.Hash, Tokens: Scaled(it.Tokens, ratio),
@@ -32,10 +32,6 @@ func Blocks(fixed []cachelayout.Block, p *pagevm.Projection, ratio float64) []ca
 	}
 	return out
 }
-
-// Blank reports whether an item has nothing left to send. Such an item held only thinking, which
-// a cut made invalid.
-func Blank(it *pagevm.Item) bool { return it.Bare && it.Positions == 0 }
 
 // MessageOf returns the key of the output message that an item is part of.
 func MessageOf(it *pagevm.Item) string {

@@ -40,12 +40,6 @@ func branched(branch, id string) string {
 // Hash returns the hash of a text, in hex.
 func Hash(s string) string { return hashOf(func(w *bufio.Writer) { w.WriteString(s) }) }
 
-// HashBytes returns the hash of bytes, in hex.
-func HashBytes(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
-
 // hasher is a hash with a buffer, so that a text is hashed without a copy of it.
 type hasher struct {
 	hash hash.Hash

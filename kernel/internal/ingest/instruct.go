@@ -36,7 +36,7 @@ var (
 
 // ruleFiles are the names of files with rules for agents. ruleFolders hold such files.
 var (
-	ruleFiles = toolcall.Names("agents.md agents.override.md claude.md claude.local.md gemini.md skill.md soul.md " +
+	ruleFiles = textutil.Set("agents.md agents.override.md claude.md claude.local.md gemini.md skill.md soul.md " +
 		"copilot-instructions.md constitution.md conventions.md .cursorrules .windsurfrules .clinerules")
 	ruleFolders = []string{".cursor/rules/", ".claude/rules/", ".clinerules/", ".windsurf/rules/"}
 )
@@ -132,9 +132,9 @@ const (
 // taskLists are the tools whose input is the whole list of tasks. planTools show a plan to the
 // person, and skillTools return the text of a skill.
 var (
-	taskLists  = toolcall.Names("todowrite todo_write write_todos update_plan")
-	planTools  = toolcall.Names("exitplanmode exit_plan_mode")
-	skillTools = toolcall.Names("skill activate_skill load_skill")
+	taskLists  = textutil.Set("todowrite todo_write write_todos update_plan")
+	planTools  = textutil.Set("exitplanmode exit_plan_mode")
+	skillTools = textutil.Set("skill activate_skill load_skill")
 )
 
 // instruction sets the instruction that a run of parts holds.

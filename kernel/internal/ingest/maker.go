@@ -355,8 +355,8 @@ func (g *Maker) keepResult(m *memkernel.Message, part *memkernel.Part, call *too
 	}
 	name, ends := resultInstruction(call, r)
 	in.Rules = name != "" && !ends
-	page.Reps = g.represent(in)
-	page.Reps = approval(call, text, page.Reps)
+	in.Whole, in.Preview = g.WholeResults, g.previewed(len(in.Text))
+	page.Reps = approval(call, text, represent.Evidence(in))
 	g.Out.add(page, text)
 	return page
 }
@@ -417,26 +417,13 @@ func (g *Maker) Joined(parts []memkernel.Part) (joined string, breaks bool, own 
 	return b.String(), len(runs) > 1, own
 }
 
-// previewBytes is the size from which a pointer has a preview. The model may never see more of
-// the result than the preview.
+// previewBytes is the size from which a pointer has a preview.
 const previewBytes = 16 << 10
 
 // previewed reports whether a pointer to a result of n bytes has a preview. In a small window
 // every result that could count as large has a preview. A token of such a result has at least two
 // bytes.
 func (g *Maker) previewed(n int) bool { return n >= min(previewBytes, 2*g.Large) }
-
-// represent makes the representations of a result.
-func (g *Maker) represent(in represent.EvidenceInput) []pagevm.Rep {
-	in.Whole = g.WholeResults
-	reps := represent.Evidence(in)
-	n := len(reps) - 1
-	if n >= 0 && reps[n].Level == pagevm.Pointer && g.previewed(len(in.Text)) && in.Resolver != "" {
-		text := represent.Preview(in)
-		reps[n] = pagevm.Rep{Level: pagevm.Pointer, Hash: Hash(text), Text: text}
-	}
-	return reps
-}
 
 // Keep files a page's content, unless the same page is committed already. Only a page that it files
 // is represented.

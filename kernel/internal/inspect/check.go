@@ -16,7 +16,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
-	"github.com/memkernel/memkernel/kernel/internal/plan"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -224,7 +223,7 @@ func checkBranch(s *session.Session, key branch.Key, l *branch.State, add func(s
 			add("projection of %s shows page %s twice", key.Model, it.Page)
 		}
 		seen[it.Page] = true
-		if !plan.Shortened(it) {
+		if !it.Shortened() {
 			continue
 		}
 		if s.Texts[it.Hash] == "" {

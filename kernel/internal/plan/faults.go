@@ -82,7 +82,7 @@ func misses(c *call) (branch.Ran, int) {
 					ran.About[page.Path] = branch.About{Page: s.Page, At: i}
 				}
 			}
-			if about.Page != "" && i >= from && about.At < from && c.shownBefore(about.Page) >= pagevm.Structured {
+			if about.Page != "" && i >= from && about.At < from && c.Prev.Proj.LevelOf(about.Page) >= pagevm.Structured {
 				used[about.Page] = true
 			}
 			if look == toolcall.LookAct || look == toolcall.LookUnknown {
@@ -126,7 +126,7 @@ func repeated(c *call, key string, call *toolcall.Call, page string) bool {
 // shownWhole reports whether the last plan showed a page in full. Otherwise it files a fault,
 // whose detail names the level at which the page was shown, and the prompt's generation.
 func (c *call) shownWhole(page string, f fault.Fault, detail string) bool {
-	level := c.shownBefore(page)
+	level := c.Prev.Proj.LevelOf(page)
 	if level == pagevm.Full {
 		return true
 	}
@@ -165,6 +165,3 @@ func counted(r *Result) paging.Counts {
 	}
 	return c
 }
-
-// shownBefore returns the level at which the last plan showed a page.
-func (c *call) shownBefore(id string) pagevm.Level { return LevelIn(c.Prev.Proj, id) }

@@ -346,7 +346,7 @@ func largestItems(c *call, l *limits, lists ...[]pagevm.Item) []budget.Item {
 
 // itemName returns the page that an item shows, with its source file or the number of its media.
 func (c *call) itemName(it *pagevm.Item) string {
-	name := KindOf(it) + " " + it.Page
+	name := it.Kind.Word() + " " + it.Page
 	if from := c.Page(it.Page).Source(); from != "" {
 		return name + " (" + from + ")"
 	}
@@ -374,15 +374,4 @@ func (l *limits) blockList(p *pagevm.Projection) []cachelayout.Block {
 		fixed = append(fixed, cachelayout.Block{ID: "system", Region: cachelayout.RegionSystem, Hash: l.systemHash, Tokens: t, Positions: 1, Markable: true, Message: cachelayout.MessageSystem})
 	}
 	return branch.Blocks(fixed, p, l.Ratio)
-}
-
-// KindOf returns the kind of text that an item is a part of, in a word.
-func KindOf(it *pagevm.Item) string {
-	switch it.Kind {
-	case pagevm.ItemResult:
-		return string(pagevm.Evidence)
-	case pagevm.ItemHost:
-		return string(pagevm.Conversation)
-	}
-	return string(it.Kind)
 }

@@ -83,7 +83,7 @@ func lastAnswer(c *call) int {
 func shortened(items []pagevm.Item) map[string]*pagevm.Item {
 	found := map[string]*pagevm.Item{}
 	for i := range items {
-		if Shortened(&items[i]) {
+		if items[i].Shortened() {
 			found[items[i].Page] = &items[i]
 		}
 	}
@@ -126,9 +126,4 @@ func releveled(c *call, i, j int) pagevm.Segment {
 		c.Maker.Levels(&s, page, c.SegmentParts(i, &s), c.overhead(j))
 	}
 	return s
-}
-
-// Shortened reports whether an item shows less than the host's message.
-func Shortened(it *pagevm.Item) bool {
-	return it.Level != pagevm.Full && (it.Kind == pagevm.ItemResult || it.Kind == pagevm.ItemHost)
 }

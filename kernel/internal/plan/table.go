@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -17,7 +16,7 @@ import (
 // Then come the pins without room in the prompt, the pages that left the prompt, and the spans
 // that hold these pages. A recalled block has one row, and the pages that the block shows have no
 // rows. A plan that was not recorded has made nothing durable.
-func Table(r *Result) []paging.PageRow {
+func (r *Result) Table() []paging.PageRow {
 	x := index{used: accesses(r), pins: map[string]paging.Pin{}, spans: r.SpanOf(), recorded: r.Next.Plan != ""}
 	for i := range r.prior.Pinned {
 		x.pins[pinRef(&r.prior.Pinned[i])] = pinClass(r.prior.Pinned[i])
@@ -63,7 +62,7 @@ func shownRows(r *Result, x *index) (out []paging.PageRow) {
 		case s.Segment != nil:
 			row := segmentRow(r, x, s.Message, s.Segment)
 			row.Place, row.Level, row.ShownTokens, row.Bare = paging.InConversation, it.Level, r.Scale(it.Tokens), it.Bare
-			if branch.Blank(it) {
+			if it.Blank() {
 				row.Place, row.Level = paging.Nowhere, pagevm.Gone
 			}
 			out = append(out, row)

@@ -28,7 +28,7 @@ func verify(c *call, l *limits, a *appended) {
 
 func verifyPin(c *call, l *limits, proj *pagevm.Projection, p *journal.StoredPage) {
 	page := c.told(proj, pinRef(p))
-	if page != nil && LevelIn(proj, page.ID) >= pagevm.Structured {
+	if page != nil && proj.LevelOf(page.ID) >= pagevm.Structured {
 		return
 	}
 	need := l.Scale(c.Maker.Count.Text(pinText(p, true)))
@@ -47,7 +47,7 @@ func verifyBootstrap(c *call, proj *pagevm.Projection) {
 		if f.Type != pagevm.Bootstrap || c.hostShows(f.Text, gone) {
 			continue
 		}
-		if page := c.told(proj, f.Path); page != nil && LevelIn(proj, page.ID) >= pagevm.Structured {
+		if page := c.told(proj, f.Path); page != nil && proj.LevelOf(page.ID) >= pagevm.Structured {
 			continue
 		}
 		if c.unshown(&f, gone) != "" {
@@ -64,15 +64,4 @@ func verifyRecall(c *call, r pagevm.Recall) {
 	case retrieval.BackendError, retrieval.Denied:
 		c.fault(fault.Fault{Code: fault.SilentRecall, Key: r.Turn, Cause: r.Reason, Detail: "memory was asked and could not answer: " + r.Detail})
 	}
-}
-
-// LevelIn returns the level at which a projection shows a page, Gone if it does not show the
-// page.
-func LevelIn(p *pagevm.Projection, page string) pagevm.Level {
-	for i := range p.Len() {
-		if it := p.At(i); it.Page == page {
-			return it.Level
-		}
-	}
-	return pagevm.Gone
 }

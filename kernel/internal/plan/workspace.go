@@ -78,7 +78,7 @@ func (m material) withFiles(c *call, l *limits, leadGone bool) material {
 // parts that the host's own prompt shows.
 func carryFiles(c *call, l *limits, leadGone bool, squeezed int) []textBlock {
 	var pages []*pagevm.Page
-	var fits []pagevm.Fit
+	var fits []costs
 	var files []File
 	for i := range c.prior.Pinned {
 		p := pinPage(c, &c.prior.Pinned[i])
@@ -94,7 +94,7 @@ func carryFiles(c *call, l *limits, leadGone bool, squeezed int) []textBlock {
 		return nil
 	}
 	room := l.unscale(max(carryBound(c, l)-squeezed, 0))
-	levels, over := pagevm.FitLevels(fits, room)
+	levels, over := fitLevels(fits, room)
 	if over > 0 {
 		c.log.fault(fault.Fault{Code: "workspace_over_budget",
 			Detail: fmt.Sprintf("what is pinned and the workspace's files take %d tokens more than the %d that they may, at the least that may be shown of them", l.Scale(over), l.Scale(room))})
@@ -137,16 +137,45 @@ func carryFiles(c *call, l *limits, leadGone bool, squeezed int) []textBlock {
 func carryBound(c *call, l *limits) int { return min(c.prior.Memory.CarryTokens, l.Window/8) }
 
 // fitOf returns the cost of each level of a page.
-func fitOf(c *call, p *pagevm.Page) pagevm.Fit {
-	f := pagevm.Fit{Floor: pagevm.Floor(p.Type, c.Request.Resolver != "")}
+func fitOf(c *call, p *pagevm.Page) costs {
+	f := costs{Floor: pagevm.Floor(p.Type, c.Request.Resolver != "")}
 	for _, r := range p.Reps {
 		f.Tokens[r.Level] = c.Maker.Count.Text(r.Text)
 	}
 	return f
 }
 
+// costs are what a page without a source position costs in the carry block.
+type costs struct {
+	// Tokens is the cost of each level, 0 for a level that the page does not have.
+	Tokens [pagevm.Full + 1]int
+	// Floor is the lowest level that the page may take.
+	Floor pagevm.Level
+}
+
+// fitLevels chooses a level for each page so that together they cost at most room, as far as
+// their floors let them. Callers must give the pages with the most important one first. The last
+// page is lowered as far as its floor before the page in front of it loses anything. fitLevels
+// also returns by how many tokens the result exceeds room, 0 if it fits.
+func fitLevels(pages []costs, room int) (levels []pagevm.Level, over int) {
+	levels = make([]pagevm.Level, len(pages))
+	for i := range pages {
+		levels[i] = pagevm.Full
+		over += pages[i].Tokens[pagevm.Full]
+	}
+	over -= room
+	for i := len(pages) - 1; i >= 0 && over > 0; i-- {
+		for l := pagevm.Full - 1; l >= max(pages[i].Floor, pagevm.Pointer) && over > 0; l-- {
+			if saved := pages[i].Tokens[levels[i]] - pages[i].Tokens[l]; pages[i].Tokens[l] > 0 && saved > 0 {
+				levels[i], over = l, over-saved
+			}
+		}
+	}
+	return levels, max(over, 0)
+}
+
 // blocksAt returns the blocks of pages at levels.
-func blocksAt(pages []*pagevm.Page, fits []pagevm.Fit, levels []pagevm.Level) (blocks []textBlock) {
+func blocksAt(pages []*pagevm.Page, fits []costs, levels []pagevm.Level) (blocks []textBlock) {
 	for i, p := range pages {
 		for _, r := range p.Reps {
 			if r.Level == levels[i] {

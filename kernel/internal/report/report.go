@@ -210,7 +210,7 @@ func Pages(pl *plan.Result) (in []api.Included, out []api.Excluded, reduced []ap
 		}
 		for j := range pl.Hosts[i].Segments {
 			s := &pl.Hosts[i].Segments[j]
-			left = append(left, api.Excluded{Kind: plan.KindOf(&pagevm.Item{Kind: s.Kind}), ID: s.Page, Tokens: pl.Scale(s.At[pagevm.Full].Tokens), Reason: joined(reason, states[s.Page])})
+			left = append(left, api.Excluded{Kind: s.Kind.Word(), ID: s.Page, Tokens: pl.Scale(s.At[pagevm.Full].Tokens), Reason: joined(reason, states[s.Page])})
 			reduced = append(reduced, api.Reduced{Page: s.Page, Key: pl.HostKey(pl.Hosts[i].Key), CallID: callID(pl, i, s), Level: pagevm.Gone, Handle: cmp.Or(id, s.Page)})
 		}
 	}
@@ -222,9 +222,9 @@ func Pages(pl *plan.Result) (in []api.Included, out []api.Excluded, reduced []ap
 			out = append(out, api.Excluded{Kind: string(memkernel.PartThinking), ID: pl.HostKey(it.Key), Tokens: row.FullTokens - row.Tokens, Reason: bareReason})
 		}
 		switch {
-		case branch.Blank(it):
+		case it.Blank():
 			reduced = append(reduced, api.Reduced{Page: it.Page, Key: pl.HostKey(it.Key), Level: pagevm.Gone, Handle: it.Page})
-		case plan.Shortened(it):
+		case it.Shortened():
 			r := api.Reduced{Page: it.Page, Key: pl.HostKey(it.Key), Level: it.Level, Handle: it.Page}
 			if p := pl.Page(it.Page); p != nil {
 				r.CallID = p.CallID
@@ -249,7 +249,7 @@ func joined(note, more string) string {
 
 // included returns the row of an item. The size of its host's content is full.
 func included(pl *plan.Result, it *pagevm.Item, full int) api.Included {
-	row := api.Included{Kind: plan.KindOf(it), ID: it.Page, Tokens: pl.Scale(it.Tokens), Level: it.Level}
+	row := api.Included{Kind: it.Kind.Word(), ID: it.Page, Tokens: pl.Scale(it.Tokens), Level: it.Level}
 	row.FullTokens = row.Tokens
 	switch it.Kind {
 	case pagevm.ItemCarry, pagevm.ItemNote:
@@ -258,7 +258,7 @@ func included(pl *plan.Result, it *pagevm.Item, full int) api.Included {
 	if it.Bare {
 		row.FullTokens, row.Note = pl.Scale(full), "without its thinking"
 	}
-	if plan.Shortened(it) {
+	if it.Shortened() {
 		row.FullTokens = pl.Scale(full)
 		row.Note = it.Level.String() + ", " + strconv.Itoa(row.FullTokens) + " tokens in full"
 		if p := pl.Page(it.Page); p != nil && p.Door() != "" && p.Reps[0].Hash == it.Hash {
@@ -496,7 +496,7 @@ func savedTokens(pl *plan.Result) int {
 		return 0 // no result was ever lowered except for its size
 	}
 	for it, s := range pl.Proj.Spots(pl.Hosts) {
-		if s.Segment != nil && (it.Bare || plan.Shortened(it)) {
+		if s.Segment != nil && (it.Bare || it.Shortened()) {
 			n += max(0, s.At[pagevm.Full].Tokens-it.Tokens)
 		}
 	}

@@ -98,14 +98,14 @@ func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]stor
 		if err != nil {
 			return nil, err
 		}
-		recs = append(recs, store.Record{Op: ingest.Op, ID: ingest.HashBytes(body)[:24], Time: now, Body: body})
+		recs = append(recs, store.Record{Op: ingest.Op, ID: ingest.Hash(string(body))[:24], Time: now, Body: body})
 	}
 	if len(cut.Texts) > 0 {
 		body, err := json.Marshal(cut)
 		if err != nil {
 			return nil, err
 		}
-		recs = append(recs, store.Record{Op: branch.OpCut, ID: ingest.HashBytes(body)[:24], Time: now, Body: body})
+		recs = append(recs, store.Record{Op: branch.OpCut, ID: ingest.Hash(string(body))[:24], Time: now, Body: body})
 	}
 	return recs, nil
 }

@@ -220,7 +220,7 @@ func (d *Desk) compaction(pl *Planned) *api.Compaction {
 	c.Atoms = len(gone)
 	for i := range pl.Proj.Items {
 		it := &pl.Proj.Items[i]
-		if plan.Shortened(it) && it.Level < plan.LevelIn(pl.Grown, it.Page) {
+		if it.Shortened() && it.Level < pl.Grown.LevelOf(it.Page) {
 			c.Lowered++
 		}
 	}

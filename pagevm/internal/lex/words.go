@@ -5,14 +5,6 @@ import (
 	"strconv"
 )
 
-// OrUnknown is s, or "unknown" for "".
-func OrUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
-}
-
 // Plural writes a count with its noun: 1 line, 2 lines.
 func Plural(n int, noun string) string {
 	if n == 1 {
