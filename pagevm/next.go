@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 
 	"github.com/memkernel/memkernel"
@@ -39,7 +40,7 @@ type Delta struct {
 func Next(p *Projection, d Delta, w Wishes, c Cache) (*Projection, Decision) {
 	q := *p
 	dec := Decision{Rewrite: d.Align.Rewrite}
-	q.Seen = appendSeen(d.Align.Seen, d.Host[d.Align.At:])
+	q.Seen = slices.Concat(d.Align.Seen, SeenOf(d.Host[d.Align.At:]))
 	q.Items = p.Items[:d.Align.Items:d.Align.Items]
 	if dec.Rewrite == RewriteBehind || dec.Rewrite == RewriteRewind {
 		q.Generation++
@@ -64,11 +65,12 @@ func Next(p *Projection, d Delta, w Wishes, c Cache) (*Projection, Decision) {
 	return &q, dec
 }
 
-func appendSeen(seen []Seen, fresh []HostMessage) []Seen {
-	out := make([]Seen, len(seen), len(seen)+len(fresh))
-	copy(out, seen)
-	for i := range fresh {
-		out = append(out, Seen{Key: fresh[i].Key, Hash: fresh[i].Hash})
+// SeenOf returns messages in the form in which a projection remembers messages that it has just
+// shown.
+func SeenOf(hosts []HostMessage) []Seen {
+	out := make([]Seen, len(hosts))
+	for i := range hosts {
+		out[i] = Seen{Key: hosts[i].Key, Hash: hosts[i].Hash}
 	}
 	return out
 }
@@ -149,20 +151,14 @@ func appendBlocks(q *Projection, blocks []Block, host []HostMessage, ahead int) 
 	}
 	behind := q.Items[at:]
 	q.Items = q.Items[:at:at]
-	standing := make(map[string]bool, len(q.Carry)+len(q.Items))
-	for i := range q.Carry {
-		standing[q.Carry[i].Page] = true
-	}
-	for i := range q.Items {
-		standing[q.Items[i].Page] = true
-	}
+	standing := itemsByPage(q.Items)
+	maps.Copy(standing, itemsByPage(q.Carry))
 	for _, b := range blocks {
-		if standing[b.Page] {
-			continue
+		if standing[b.Page] == nil {
+			it := b.item()
+			it.Key = host[newest].Key
+			q.Items = append(q.Items, it)
 		}
-		it := b.item()
-		it.Key = host[newest].Key
-		q.Items = append(q.Items, it)
 	}
 	q.Items = append(q.Items, behind...)
 }
@@ -369,15 +365,9 @@ func (b *builder) item(m *HostMessage, s *Segment, pl Place) Item {
 }
 
 func kernelBlocks(items []Item, recalled string, drop map[string]bool) map[string][]Item {
-	var m map[string][]Item
+	m := map[string][]Item{}
 	for _, it := range items {
-		if drop[it.Page] {
-			continue
-		}
-		if it.Kind == ItemNote || it.Kind == ItemRetrieval && it.Page == recalled {
-			if m == nil {
-				m = map[string][]Item{}
-			}
+		if !drop[it.Page] && (it.Kind == ItemNote || it.Kind == ItemRetrieval && it.Page == recalled) {
 			m[it.Key] = append(m[it.Key], it)
 		}
 	}

@@ -29,7 +29,16 @@ type PageRow struct {
 	ID    string          `json:"id"`
 	Type  pagevm.Type     `json:"type"`
 	Scope memkernel.Scope `json:"scope"`
-	Origin
+	// Tool is the name of the tool that made the page.
+	Tool string `json:"tool,omitempty"`
+	// Path is the path that the tool call names.
+	Path string `json:"path,omitempty"`
+	// Key is the key of the host message that holds the page, or that the page follows.
+	Key string `json:"key,omitempty"`
+	// CallID is the id of the tool call.
+	CallID string `json:"call_id,omitempty"`
+	// Refs are the places that the content was taken from.
+	Refs []memkernel.Ref `json:"refs,omitempty"`
 	// Tokens is the cost of each level that the page has.
 	Tokens Tokens `json:"tokens"`
 	// Level is the level that the prompt shows.
@@ -55,20 +64,6 @@ type PageRow struct {
 	// memory and journal. It is nil for words, and for the result of a call that acts or may act,
 	// since such a call must not run again to get its result back.
 	RecomputeCost *float64 `json:"recompute_cost"`
-}
-
-// Origin is a page's provenance.
-type Origin struct {
-	// Tool is the name of the tool that made the page.
-	Tool string `json:"tool,omitempty"`
-	// Path is the path that the tool call names.
-	Path string `json:"path,omitempty"`
-	// Key is the key of the host message that holds the page, or that the page follows.
-	Key string `json:"key,omitempty"`
-	// CallID is the id of the tool call.
-	CallID string `json:"call_id,omitempty"`
-	// Refs are the places that the content was taken from.
-	Refs []memkernel.Ref `json:"refs,omitempty"`
 }
 
 // Place is the place of a page.

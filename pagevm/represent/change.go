@@ -3,8 +3,6 @@ package represent
 import (
 	"cmp"
 	"strings"
-
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // Change returns the content that a workspace file did not have when it was shown: the sections
@@ -28,7 +26,7 @@ func Change(name, old, now string, limit int) string {
 	}
 	if len(body) > limit {
 		cut := strings.LastIndexByte(body[:limit], '\n') + 1
-		body = body[:cut] + "[… " + lex.Plural(strings.Count(body[cut:], "\n")+1, "line") + " more: read " + name + "]\n"
+		body = body[:cut] + "[… " + plural(strings.Count(body[cut:], "\n")+1, "line") + " more: read " + name + "]\n"
 	}
 	if len(gone) > 0 {
 		body = strings.TrimRight(body, "\n") + "\n[no longer there: " + clip(strings.Join(gone, "; "), 400) + "]"

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // Utterance is one message of a dialogue.
@@ -76,9 +75,9 @@ func spanHead(id string, us []Utterance, bytes int) string {
 			}
 		}
 	}
-	h := "[span " + cmp.Or(id, "unknown") + ", " + timeRange(from, to) + ", " + lex.Plural(len(us), "message")
+	h := "[span " + cmp.Or(id, "unknown") + ", " + timeRange(from, to) + ", " + plural(len(us), "message")
 	if calls > 0 {
-		h += ", " + lex.Plural(calls, "tool call")
+		h += ", " + plural(calls, "tool call")
 	}
 	return h + ", " + strconv.Itoa(bytes) + " bytes"
 }

@@ -52,13 +52,13 @@ func statusLine(in *EvidenceInput, s *scan) string {
 	if code, ok := exitCode(in.Text); ok {
 		st += ", exit code " + strconv.Itoa(code)
 	}
-	st += ", " + s.kind.String() + ", " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.Bytes)
+	st += ", " + s.kind.String() + ", " + plural(s.lines, "line") + ", " + sizeText(in.Bytes)
 	for _, c := range [...]struct {
 		n    int
 		noun string
 	}{{s.paths, "path"}, {s.errs, "error line"}, {in.Masked, "masked secret"}} {
 		if c.n > 0 {
-			st += ", " + lex.Plural(c.n, c.noun)
+			st += ", " + plural(c.n, c.noun)
 		}
 	}
 	return st
@@ -92,7 +92,7 @@ func canonicalArgs(tool, input string) string {
 		tool, input = calls[0].Name, calls[0].Input
 	}
 	input = input[:min(len(input), 4096)]
-	if v := lex.SoleString(input); v != "" {
+	if v := soleString(input); v != "" {
 		input = v
 	} else if len(input) <= 1024 {
 		input = toolcall.Canonical(tool, input)[len(tool)+1:]
@@ -101,4 +101,20 @@ func canonicalArgs(tool, input string) string {
 		input = strings.Join(strings.Fields(input), " ")
 	}
 	return input
+}
+
+// soleString returns the value of a JSON object whose only member, except for a description, is a
+// string, "" otherwise.
+func soleString(input string) string {
+	n, val := 0, ""
+	for k, raw := range lex.Members(input) {
+		if k == "description" || k == "timeout" {
+			continue
+		}
+		if n++; n > 1 {
+			return ""
+		}
+		val = lex.RawString(raw)
+	}
+	return val
 }

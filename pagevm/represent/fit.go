@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // PartBreak marks, on a line of its own, the place of a part that is not text between two texts.
@@ -129,7 +128,7 @@ func HostText(in EvidenceInput, outlined bool) []pagevm.Rep {
 	if outlined && len(in.Text) >= leastOutlined {
 		c.reps = slices.DeleteFunc(Message(in), func(r pagevm.Rep) bool { return r.Level == pagevm.Pointer })
 	}
-	c.add(pagevm.Pointer, "[not shown here: "+beginning(in.Text)+", "+lex.SizeText(in.Bytes)+"; "+howToRead(in.Resolver, in.PageID)+"]")
+	c.add(pagevm.Pointer, "[not shown here: "+beginning(in.Text)+", "+sizeText(in.Bytes)+"; "+howToRead(in.Resolver, in.PageID)+"]")
 	return c.reps
 }
 

@@ -4,8 +4,6 @@ import (
 	"container/heap"
 	"slices"
 	"strings"
-
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // picker chooses units of a scan for a budget of bytes: greedy maximum
@@ -287,5 +285,5 @@ func gapMark(g string) string {
 	if len(g) < 4096 {
 		return "[…]"
 	}
-	return "[… " + lex.SizeText(int64(len(g))) + "]"
+	return "[… " + sizeText(int64(len(g))) + "]"
 }

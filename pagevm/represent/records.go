@@ -98,7 +98,7 @@ func shortValue(raw string, limit int) string {
 	for end > 1 && !utf8.RuneStart(raw[end]) {
 		end--
 	}
-	return raw[:end] + "[… " + lex.SizeText(int64(len(raw)-end)) + " left out]"
+	return raw[:end] + "[… " + sizeText(int64(len(raw)-end)) + " left out]"
 }
 
 // inLongStrings returns how many bytes of a JSON text are in strings that are too long to be
@@ -163,7 +163,7 @@ func shortElements(raw string, list []span, limit int) string {
 			left++
 			continue
 		case left > 0:
-			b.WriteString("\n[… " + lex.Plural(left, "element") + " left out]\n")
+			b.WriteString("\n[… " + plural(left, "element") + " left out]\n")
 			left = 0
 		case i > 0:
 			b.WriteString(raw[list[i-1].end:list[i].start])
@@ -194,7 +194,7 @@ func shortMembers(raw string, list []span, limit int) string {
 	at = 0
 	for i, v := range list {
 		if b.Len() > 2*limit {
-			b.WriteString("\n[… " + lex.Plural(len(list)-i, "member") + " left out]\n")
+			b.WriteString("\n[… " + plural(len(list)-i, "member") + " left out]\n")
 			at = list[len(list)-1].end
 			break
 		}

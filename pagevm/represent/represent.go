@@ -9,7 +9,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 const (
@@ -140,13 +139,13 @@ func newRep(l pagevm.Level, text string) pagevm.Rep {
 // footer returns the end of a compressed result: its description and the way to read the whole.
 func footer(in *EvidenceInput, s *scan) string {
 	if in.Message {
-		f := "\n[this message is shown shortened: of " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.Bytes) + "; stored whole as page " + cmp.Or(in.PageID, "unknown")
+		f := "\n[this message is shown shortened: of " + plural(s.lines, "line") + ", " + sizeText(in.Bytes) + "; stored whole as page " + cmp.Or(in.PageID, "unknown")
 		if in.Resolver != "" {
 			f += "; " + howToRead(in.Resolver, in.PageID)
 		}
 		return f + "]"
 	}
-	f := "\n[of " + lex.Plural(s.lines, "line") + ", " + lex.SizeText(in.Bytes)
+	f := "\n[of " + plural(s.lines, "line") + ", " + sizeText(in.Bytes)
 	if n := min(len(in.Text)/100, 400); s.kind == kindJSON && n >= 80 {
 		f += ", " + jsonShape(in.Text, n)
 	}
@@ -179,11 +178,11 @@ func preview(in *EvidenceInput) string {
 	var b strings.Builder
 	b.WriteString(head)
 	if len(head) < len(in.Text) {
-		b.WriteString("\n[… " + lex.SizeText(int64(len(in.Text)-len(head))) + " left out]")
+		b.WriteString("\n[… " + sizeText(int64(len(in.Text)-len(head))) + " left out]")
 	}
 	b.WriteString("\n[page " + cmp.Or(in.PageID, "unknown") + ", " + strconv.FormatInt(in.Bytes, 10) + " bytes, sha256 " + cmp.Or(in.Blob, "unknown"))
 	if in.Masked > 0 {
-		b.WriteString(", " + lex.Plural(in.Masked, "masked secret"))
+		b.WriteString(", " + plural(in.Masked, "masked secret"))
 	}
 	b.WriteString("; " + howToRead(in.Resolver, in.PageID) + "]")
 	return b.String()
@@ -210,7 +209,7 @@ func pointerText(in *EvidenceInput, args string) string {
 		p = append(append(p, ", sha256 "...), in.Blob[:min(len(in.Blob), pointerHash)]...)
 	}
 	if in.Masked > 0 {
-		p = append(append(p, ", "...), lex.Plural(in.Masked, "masked secret")...)
+		p = append(append(p, ", "...), plural(in.Masked, "masked secret")...)
 	}
 	return string(p) + "; " + howToRead(in.Resolver, in.PageID) + "]"
 }

@@ -3,8 +3,6 @@ package represent
 import (
 	"strconv"
 	"strings"
-
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // quote is a line of a text, verbatim, or a part of a line that is too long to be quoted whole.
@@ -88,7 +86,7 @@ func outlineText(b string, sections []section) string {
 			b += l + "\n"
 		}
 		if s.left > 0 {
-			b += "[… " + lex.Plural(s.left, "line") + "]\n"
+			b += "[… " + plural(s.left, "line") + "]\n"
 		}
 	}
 	return b

@@ -1,7 +1,9 @@
 package represent
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -63,3 +65,24 @@ var (
 		"validate verify wait warn watch work wrap write " +
 		"lies prüfe nutze verwende schreibe führe lea lee usa utiliza verifica comprueba escribe ejecuta lis utilise vérifie écris exécute")
 )
+
+// plural writes a count with its noun: 1 line, 2 lines.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// sizeText writes a number of bytes for people: 512 B, 4.1 KB, 50.0 MB, with
+// a factor of 1024.
+func sizeText(n int64) string {
+	switch {
+	case n < 1024:
+		return strconv.FormatInt(n, 10) + " B"
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KB", float64(n)/1024)
+	default:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	}
+}

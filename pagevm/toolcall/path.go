@@ -1,6 +1,7 @@
 package toolcall
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -113,7 +114,7 @@ func argPaths(input string) []string {
 		if i := slices.Index(pathKeys[:], k); i >= 0 {
 			named[i] = lex.RawString(raw)
 		} else if k == "paths" {
-			several, _ = lex.Strings(raw)
+			_ = json.Unmarshal([]byte(raw), &several) // none if it is no list of strings
 		} else if k == "workdir" {
 			dir = lex.RawString(raw)
 		}
@@ -212,22 +213,21 @@ func stringArg(input, key string) (val string) {
 	return val
 }
 
-// patchKeys are the arguments that hold a patch.
-var patchKeys = [...]string{"input", "patch", "patchText", "command"}
+// patchBody returns the patch that the arguments of a call hold.
+func patchBody(input string) string {
+	body := input
+	for _, k := range [...]string{"input", "patch", "patchText", "command"} {
+		body = cmp.Or(stringArg(input, k), body)
+	}
+	return body
+}
 
 // patchPaths returns the files that a patch in the Codex format touches.
-func patchPaths(input string) []string {
+func patchPaths(input string) (ps []string) {
 	if !strings.Contains(input, "*** ") {
 		return nil
 	}
-	body := input
-	for _, k := range patchKeys {
-		if v := stringArg(input, k); v != "" {
-			body = v
-		}
-	}
-	var ps []string
-	for line := range strings.Lines(body) {
+	for line := range strings.Lines(patchBody(input)) {
 		for _, h := range [...]string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "} {
 			if rest, ok := strings.CutPrefix(line, h); ok {
 				ps = append(ps, cleanPath(rest, ""))

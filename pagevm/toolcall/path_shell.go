@@ -1,6 +1,8 @@
 package toolcall
 
 import (
+	"cmp"
+	"encoding/json"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -51,10 +53,7 @@ func shellCommand(input string) (cmd, dir string) {
 // Command returns the command line and the working directory that the arguments of a shell call
 // hold. The command is a string, or an argument vector such as ["bash","-lc","cat f"].
 func (m Args) Command() (cmd, dir string) {
-	dir = lex.RawString(m.Get("workdir"))
-	if dir == "" {
-		dir = lex.RawString(m.Get("cwd"))
-	}
+	dir = cmp.Or(lex.RawString(m.Get("workdir")), lex.RawString(m.Get("cwd")))
 	for _, k := range [...]string{"command", "cmd", "script", "commands"} {
 		raw := m.Get(k)
 		if s := lex.RawString(raw); s != "" {
@@ -63,7 +62,8 @@ func (m Args) Command() (cmd, dir string) {
 		if !strings.HasPrefix(raw, "[") {
 			continue
 		}
-		if argv, ok := lex.Strings(raw); ok && len(argv) > 0 {
+		var argv []string
+		if json.Unmarshal([]byte(raw), &argv) == nil && len(argv) > 0 {
 			if k == "commands" {
 				return strings.Join(argv, "\n"), dir
 			}

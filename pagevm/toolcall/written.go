@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,13 +55,7 @@ func Written(tool, input string) written {
 		return t
 	}
 	if len(patchPaths(input)) > 0 {
-		body := input
-		for _, k := range patchKeys {
-			if v := stringArg(input, k); v != "" {
-				body = v
-			}
-		}
-		t.patch(body)
+		t.patch(patchBody(input))
 		return t
 	}
 	var v any
@@ -117,12 +112,7 @@ func (t *written) arguments(key string, v any) {
 			t.arguments(key, e)
 		}
 	case map[string]any:
-		keys := make([]string, 0, len(v))
-		for k := range v {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		for _, k := range keys {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			t.arguments(k, v[k])
 		}
 	}

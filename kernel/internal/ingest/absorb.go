@@ -125,13 +125,3 @@ func (g *Maker) share(hosts []pagevm.HostMessage, msgs []memkernel.Message) []pa
 	}
 	return hosts
 }
-
-// Seen returns messages in the form in which a projection remembers messages that it has just
-// shown.
-func Seen(hosts []pagevm.HostMessage) []pagevm.Seen {
-	out := make([]pagevm.Seen, len(hosts))
-	for i := range hosts {
-		out[i] = pagevm.Seen{Key: hosts[i].Key, Hash: hosts[i].Hash}
-	}
-	return out
-}

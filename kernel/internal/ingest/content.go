@@ -135,19 +135,6 @@ func textOnly(parts []memkernel.Part) bool {
 	return !slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Kind != memkernel.PartText })
 }
 
-// CountMedia counts the images and documents among parts, including those inside results.
-func CountMedia(parts []memkernel.Part) (n int) {
-	for i := range parts {
-		if r := parts[i].Result; r != nil {
-			n += CountMedia(r.Content)
-		}
-		if parts[i].Media != nil {
-			n++
-		}
-	}
-	return n
-}
-
 // TextRuns returns the runs of text among parts. Any other part separates two runs.
 func TextRuns(parts []memkernel.Part) (runs [][]memkernel.Part) {
 	for i := 0; i < len(parts); i++ {
@@ -182,7 +169,7 @@ func withText(parts []memkernel.Part, text string) []memkernel.Part {
 				if runs > 1 {
 					c = strings.Trim(c, "\n")
 				}
-				out = append(out, TextPart(c))
+				out = append(out, textPart(c))
 			}
 			chunks = chunks[1:]
 		}
@@ -222,8 +209,8 @@ func oddTime(t time.Time) bool {
 	return (s < firstTime || s > lastTime) && !t.IsZero()
 }
 
-// TextPart returns a part with a text.
-func TextPart(s string) memkernel.Part { return memkernel.Part{Kind: memkernel.PartText, Text: s} }
+// textPart returns a part with a text.
+func textPart(s string) memkernel.Part { return memkernel.Part{Kind: memkernel.PartText, Text: s} }
 
 // Thinking reports whether a part is a model's thinking.
 func Thinking(p *memkernel.Part) bool {

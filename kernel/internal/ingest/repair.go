@@ -109,8 +109,12 @@ func Repair(m Maker, before *branch.State, r Request) (*Batch, error) {
 // clean replaces content that prompts do not show, after the messages got their keys. It returns
 // ErrAnswered if the last message is the assistant's.
 func (b *Batch) clean() error {
-	b.liftBase64()
-	b.showWhole()
+	if b.Durable {
+		b.eachResult(b.liftResult)
+	}
+	if b.Whole != nil {
+		b.eachResult(b.showWholeResult)
+	}
 	b.dropForgotten()
 	b.dropOddTimes()
 	if last := b.Msgs[len(b.Msgs)-1]; last.Role == memkernel.RoleAssistant {
@@ -157,7 +161,7 @@ func (b *Batch) lead() {
 		return
 	}
 	b.Faults = append(b.Faults, fault.Fault{Code: "leading_assistant", Key: m.Key, Detail: "the conversation begins with an assistant message, an opening was put in front"})
-	o := memkernel.Message{Key: branch.OpeningKey, Role: memkernel.RoleUser, Parts: []memkernel.Part{TextPart(opening)},
+	o := memkernel.Message{Key: branch.OpeningKey, Role: memkernel.RoleUser, Parts: []memkernel.Part{textPart(opening)},
 		Time: m.Time, Branch: m.Branch, Origin: memkernel.OriginSynthetic}
 	b.Msgs, b.kept, b.led = slices.Insert(slices.Clone(b.Msgs), first, o), 0, first+1
 }
@@ -365,17 +369,6 @@ func (b *Batch) keyRun(from, to int, used keyUse) {
 	}
 }
 
-// liftBase64 takes binary content that a command printed out of the text of tool results. No
-// model reads such content, and it costs a token for every three bytes. The content is stored
-// once as a blob. A note in its place names the blob. Images that a tool returned as images and
-// the user's words stay unchanged. If the content can't be stored durably, liftBase64 changes
-// nothing.
-func (b *Batch) liftBase64() {
-	if b.Durable {
-		b.eachResult(b.liftResult)
-	}
-}
-
 // eachResult calls f with every result of the new messages that the kernel can read.
 func (b *Batch) eachResult(f func(i, j int, r *memkernel.ToolResult)) {
 	for i := b.kept; i < len(b.Msgs); i++ {
@@ -387,6 +380,9 @@ func (b *Batch) eachResult(f func(i, j int, r *memkernel.ToolResult)) {
 	}
 }
 
+// liftResult takes binary content that a command printed out of the text of a result. No model
+// reads such content, and it costs a token for every three bytes. The content is stored once as a
+// blob. A note in its place names the blob. Images that a tool returned as images stay unchanged.
 func (b *Batch) liftResult(i, j int, result *memkernel.ToolResult) {
 	if result.Synthetic {
 		return
@@ -454,7 +450,7 @@ func (g *Maker) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, ch
 			if text, _ := g.Mask.Mask(ResultContent(part)); g.buried(id, text) || gone && Shapes(part.Result, id) {
 				changed = true
 				stub := *part.Result
-				stub.Content, stub.Text, stub.Opaque = []memkernel.Part{TextPart(ForgottenPart)}, true, false
+				stub.Content, stub.Text, stub.Opaque = []memkernel.Part{textPart(ForgottenPart)}, true, false
 				out = append(out, memkernel.Part{Kind: memkernel.PartToolResult, Result: &stub})
 			} else {
 				out = append(out, *part)
@@ -499,7 +495,7 @@ func (g *Maker) isForgotten(id, hash string) bool {
 // stubs returns the parts that must replace forgotten parts. They are a note, and the calls
 // without their input, because the results of calls stay.
 func stubs(parts []memkernel.Part) []memkernel.Part {
-	out := []memkernel.Part{TextPart(ForgottenPart)}
+	out := []memkernel.Part{textPart(ForgottenPart)}
 	for i := range parts {
 		if c := parts[i].Call; c != nil {
 			stub := *c

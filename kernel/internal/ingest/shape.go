@@ -42,14 +42,8 @@ func Shapes(r *memkernel.ToolResult, id string) bool {
 	return slices.ContainsFunc(r.Content, func(p memkernel.Part) bool { return strings.Contains(p.Text, id) })
 }
 
-// showWhole replaces shaped results by their stored content if Whole is set. A result whose
-// content can't be read stays shaped.
-func (b *Batch) showWhole() {
-	if b.Whole != nil {
-		b.eachResult(b.showWholeResult)
-	}
-}
-
+// showWholeResult replaces a shaped result by its stored content. A result whose content can't be
+// read stays shaped.
 func (b *Batch) showWholeResult(i, j int, r *memkernel.ToolResult) {
 	id := EvidenceID(b.Branch, r.CallID)
 	page := b.Known[id]
@@ -61,7 +55,7 @@ func (b *Batch) showWholeResult(i, j int, r *memkernel.ToolResult) {
 		return
 	}
 	whole := *r
-	whole.Content = []memkernel.Part{TextPart(text)}
+	whole.Content = []memkernel.Part{textPart(text)}
 	b.setResult(i, j, &whole)
 	if b.whole == nil {
 		b.whole = map[string]bool{}

@@ -32,6 +32,8 @@ type call struct {
 	// files returns the workspace's files that have a place in the session's prompts, most
 	// important first. They are read once.
 	files func() []File
+	// pins are the pages that every prompt shows.
+	pins []pin
 	// typed returns what persons typed in Msgs. It is read once.
 	typed func() []spoken
 	// worked returns what the calls in Msgs used, and did what their results did with files and
@@ -74,7 +76,7 @@ func take(ctx context.Context, prior *Prior, r *Request, s session, ws Workspace
 	if !b.Absorb() {
 		return call{}, ctx.Err()
 	}
-	c := call{Request: r, prior: prior, session: s, workspace: ws, log: &log{faults: b.Faults}, Maker: b.Maker,
+	c := call{Request: r, prior: prior, session: s, workspace: ws, log: &log{faults: b.Faults}, pins: pinsOf(prior.Pinned), Maker: b.Maker,
 		Raw: b.Raw, Msgs: b.Msgs, Hosts: b.Hosts, Places: ingest.Places(prior.Before.Places, b.Absorbed, b.Msgs), absorbed: b.Absorbed,
 		Adopted: b.Adopted, Removed: b.Removed, Ingested: len(b.Out.New), LiftedBytes: b.LiftedBytes}
 	c.files = sync.OnceValue(func() []File { return readFiles(prior, r, ws, c.log) })
@@ -84,7 +86,11 @@ func take(ctx context.Context, prior *Prior, r *Request, s session, ws Workspace
 	c.did = sync.OnceValue(func() *activity { return activityOf(&msgs) })
 	c = c.after(prior.Before)
 	if c.Align.Rewrite != pagevm.RewriteNone {
-		c.log.fault(fault.Fault{Code: fault.Code(c.Align.Rewrite), Key: keyAt(b.Hosts, c.Align.First),
+		key := ""
+		if c.Align.First < len(b.Hosts) {
+			key = b.Hosts[c.Align.First].Key
+		}
+		c.log.fault(fault.Fault{Code: fault.Code(c.Align.Rewrite), Key: key,
 			Detail: fmt.Sprintf("the host's messages differ from message %d on", c.Align.First+1)})
 	}
 	return c, nil
@@ -172,13 +178,6 @@ func (c *call) text(texts map[string]string, hash string) string {
 		return t
 	}
 	return c.prior.Texts[hash]
-}
-
-func keyAt(hosts []pagevm.HostMessage, i int) string {
-	if i < len(hosts) {
-		return hosts[i].Key
-	}
-	return ""
 }
 
 // userTurn finds the newest message by which a person opened a turn. It returns the message's key
@@ -272,7 +271,7 @@ func (c *call) Renewed() bool { return c.Align.Stale || c.hostCompacted() }
 func (c *call) callsSoFar() int {
 	n := 0
 	for i := range c.Msgs {
-		if c.Msgs[i].Role == memkernel.RoleAssistant && c.Msgs[i].Origin == memkernel.OriginHost {
+		if byModel(&c.Msgs[i]) {
 			n++
 		}
 	}
@@ -399,8 +398,5 @@ func (c *call) Page(id string) *pagevm.Page {
 
 // HostKey returns the host's key of a message.
 func (c *call) HostKey(key string) string {
-	if k, ok := c.Adopted[key]; ok {
-		return k
-	}
-	return key
+	return cmp.Or(c.Adopted[key], key)
 }

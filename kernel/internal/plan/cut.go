@@ -127,7 +127,7 @@ type wanted struct {
 // with less room for the carry block. The last granted cut applies. If none was granted, the prompt stays uncut, with the reasons.
 func makeCut(c *call, l *limits, want *wanted, uncut candidate, m material) candidate {
 	m.summary = advanced(c, m.summary)
-	seen := slices.Concat(c.Align.Seen, ingest.Seen(c.Hosts[c.Align.At:]))
+	seen := slices.Concat(c.Align.Seen, pagevm.SeenOf(c.Hosts[c.Align.At:]))
 	worth := score(c, uncut.Texts, seen, openChecks(&m.summary))
 	newest := min(newestTokens, l.unscale(l.Hard-l.Fixed)/newestShare)
 	best := uncut

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/retrieval"
@@ -39,7 +38,7 @@ func sayLater(c *call, l *limits, items []retrieval.Item) (out []retrieval.Item,
 			out = append(out, it)
 			continue
 		case said[line]:
-			same = append(same, api.Excluded{Kind: cachelayout.RegionRetrieval, ID: it.Citation, Tokens: l.Scale(c.Maker.Count.Text(it.Text)), Reason: string(retrieval.Duplicate)})
+			same = append(same, leftOut(c, l, it.Citation, it.Text, retrieval.Duplicate))
 			continue
 		}
 		said[line] = true

@@ -58,7 +58,8 @@ func chooseLifetimes(c *call, l *limits, d *decision) lifetimes {
 	if r.TTL > 0 {
 		messages, out.MessagesWhy = r.Price.TTL(r.TTL), whyAsked
 	} else if messages == 0 {
-		messages, out.MessagesWhy = chooseMessages(c, l, d.Pace)
+		cycle := cachelayout.Cycle{Growth: float64(cachelayout.MeanGrowth(growth(c, l))), Fixed: float64(l.Fixed), Room: float64(l.Hard - l.Fixed), Economy: c.economy()}
+		messages, out.MessagesWhy = cachelayout.ChooseTTL(d.Pace, r.Price, cycle, cycle.Kept())
 	}
 	switch {
 	case r.FixedTTL > 0:
@@ -81,12 +82,6 @@ const (
 	whyStands = "it was asked for when the entry was written"
 	whyOrder  = "no part may live shorter than one behind it"
 )
-
-// chooseMessages picks the messages' lifetime by the cost of an average call.
-func chooseMessages(c *call, l *limits, pace cachelayout.Pace) (time.Duration, string) {
-	cycle := cachelayout.Cycle{Growth: float64(cachelayout.MeanGrowth(growth(c, l))), Fixed: float64(l.Fixed), Room: float64(l.Hard - l.Fixed), Economy: c.economy()}
-	return cachelayout.ChooseTTL(pace, c.Request.Price, cycle, cycle.Kept())
-}
 
 // earlier returns the paces of earlier sessions. For a sidechain it returns nil, since no earlier
 // pace is comparable, and for a prompt without a fixed part, which costs nothing for any lifetime.
@@ -116,7 +111,7 @@ func seed(c *call, l *limits, cached cachelayout.Ledger, grown *pagevm.Projectio
 	if sent(&cached) || len(c.Prev.Proj.Seen) > 0 {
 		return cached, ttl
 	}
-	i := lastCall(c.Msgs)
+	i := newest(c.Msgs, billed)
 	if i < 0 {
 		return cached, ttl
 	}
@@ -144,24 +139,16 @@ func seed(c *call, l *limits, cached cachelayout.Ledger, grown *pagevm.Projectio
 // sent a smaller prompt.
 const seedShare = 0.6
 
-// lastCall returns the index of the last message that a model call is known to have produced, -1
-// if there is no such message.
-func lastCall(msgs []memkernel.Message) int {
-	for i := len(msgs) - 1; i >= 0; i-- {
-		if msgs[i].Role == memkernel.RoleAssistant && msgs[i].Usage != nil && msgs[i].Usage.InputTotal() > 0 {
-			return i
-		}
-	}
-	return -1
+// billed reports whether a model call is known to have produced a message.
+func billed(m *memkernel.Message) bool {
+	return m.Role == memkernel.RoleAssistant && m.Usage != nil && m.Usage.InputTotal() > 0
 }
 
 // callStart returns the time at which the call that produced msgs[i] began: the time of the
 // message that it answered.
 func callStart(msgs []memkernel.Message, i int) time.Time {
-	for j := i - 1; j >= 0; j-- {
-		if !msgs[j].Time.IsZero() {
-			return msgs[j].Time
-		}
+	if j := newest(msgs[:i], func(m *memkernel.Message) bool { return !m.Time.IsZero() }); j >= 0 {
+		i = j
 	}
 	return msgs[i].Time
 }

@@ -125,7 +125,7 @@ func (l *limits) reserveFor(c *call, learned *branch.Refusals) int {
 // be a stub, so that it only counts if it is larger than the message.
 func longestAnswer(c *call, l *limits) (n int) {
 	for i := range c.Msgs {
-		if m := &c.Msgs[i]; m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost {
+		if m := &c.Msgs[i]; byModel(m) {
 			n = max(n, l.Scale(c.Hosts[i].Tokens()))
 			if m.Usage != nil {
 				n = max(n, m.Usage.OutputTokens)
@@ -226,7 +226,7 @@ func (c *call) recordedGrowth(cal budget.Calibration) (budget.Calibration, []gro
 		if msg.Origin == memkernel.OriginSummary {
 			last = 0
 		}
-		if msg.Role == memkernel.RoleAssistant && msg.Usage != nil && msg.Usage.InputTotal() > 0 {
+		if billed(msg) {
 			total := msg.Usage.InputTotal()
 			if last > 0 && total > last && msg.Model == c.Request.Model &&
 				cal.Observe(budget.Count{Tokens: sum, Bound: sum, Kind: c.Maker.Count.Kind}, n, total-last) {
@@ -356,12 +356,25 @@ func (c *call) itemName(it *pagevm.Item) string {
 			if s.Page != it.Page {
 				continue
 			}
-			if n := ingest.CountMedia(c.SegmentParts(i, s)); n > 0 {
+			if n := countMedia(c.SegmentParts(i, s)); n > 0 {
 				return name + " (with " + strconv.Itoa(n) + " media, which keep their size)"
 			}
 		}
 	}
 	return name
+}
+
+// countMedia counts the images and documents among parts, including those inside results.
+func countMedia(parts []memkernel.Part) (n int) {
+	for i := range parts {
+		if r := parts[i].Result; r != nil {
+			n += countMedia(r.Content)
+		}
+		if parts[i].Media != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // blockList is the prompt's content in provider order. Tokens are calibrated.

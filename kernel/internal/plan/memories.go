@@ -44,7 +44,7 @@ func memoryRecords(c *call, l *limits) (out []memoryRecord, denied []api.Exclude
 			m := recordOf(c, r)
 			if r.Scope != memkernel.ScopeProject && !c.Request.Private {
 				private++
-				denied = append(denied, leftOut(c, l, &m.hit, string(retrieval.Denied)))
+				denied = append(denied, leftOut(c, l, m.hit.Citation, m.hit.Text, retrieval.LeftReason(retrieval.Denied)))
 				continue
 			}
 			rs = append(rs, m)

@@ -22,7 +22,9 @@ func mergeHits(c *call, l *limits, shown []string, first, own []retrieval.Hit, r
 	if len(records) == 0 {
 		return append(first, own...), nil
 	}
-	leave := func(h retrieval.Hit, why retrieval.LeftReason) { left = append(left, leftOut(c, l, &h, string(why))) }
+	leave := func(h retrieval.Hit, why retrieval.LeftReason) {
+		left = append(left, leftOut(c, l, h.Citation, h.Text, why))
+	}
 	if n := 2 * recallSpans; len(records) > n {
 		for i := range records[n:] {
 			leave(records[n+i].hit, retrieval.OverItems)

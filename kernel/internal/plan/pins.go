@@ -17,12 +17,13 @@ import (
 // fields shows every scalar.
 var mainFields = []string{"text", "goal", "step", "status", "attributes"}
 
-// Standing returns the pages that every prompt shows, binding ones first.
-func Standing(pages []journal.StoredPage) []journal.StoredPage {
+// Standing returns the pages that every prompt of a branch shows, binding ones first. A sidechain
+// gets the rules, but not the plan of the main line.
+func Standing(pages []journal.StoredPage, branch string) []journal.StoredPage {
 	var out []journal.StoredPage
 	for _, class := range []paging.Pin{paging.PinHard, paging.PinSoft} {
 		for _, p := range pages {
-			if pinClass(p) == class {
+			if pinClass(p) == class && (branch == "" || p.Type != pagevm.Plan) {
 				out = append(out, p)
 			}
 		}
@@ -44,15 +45,6 @@ func pinClass(p journal.StoredPage) paging.Pin {
 // endedPlan has the states of a plan that is no longer followed.
 var endedPlan = []string{"done", "completed", "abandoned", "closed"}
 
-// InScope returns the pages that a branch gets. A sidechain gets the rules, but not the plan of
-// the main line.
-func InScope(pages []journal.StoredPage, branch string) []journal.StoredPage {
-	if branch == "" {
-		return pages
-	}
-	return slices.DeleteFunc(slices.Clone(pages), func(p journal.StoredPage) bool { return p.Type == pagevm.Plan })
-}
-
 // scopeName returns a scope in words.
 func scopeName(s memkernel.Scope) string {
 	if s == memkernel.ScopeProject {
@@ -61,23 +53,39 @@ func scopeName(s memkernel.Scope) string {
 	return "of this session"
 }
 
-// pinPage makes the page of a host's own write, as the carry block shows it.
-func pinPage(c *call, p *journal.StoredPage) *pagevm.Page {
-	id := ingest.PageID("pn", p.String(), string(p.Type))
-	full, short := pinText(p, false), pinText(p, true)
-	page := &pagevm.Page{ID: id, Type: p.Type, Scope: p.Scope, Role: string(memkernel.RoleUser), Created: c.Request.Now,
-		Refs: []memkernel.Ref{{Path: pinRef(p), Hash: ingest.Hash(full)}}}
-	return c.Maker.Keep(page, full, func(*pagevm.Page) []pagevm.Rep {
-		reps := []pagevm.Rep{{Level: pagevm.Full, Hash: ingest.Hash(full), Text: full}}
-		if len(short) < len(full) {
-			reps = append(reps, pagevm.Rep{Level: pagevm.Structured, Hash: ingest.Hash(short), Text: short})
+// pin is a page that every prompt shows, as texts show it. The ref cites the page where other refs
+// cite a file, with the hash of the full text. A short text that is no shorter is "".
+type pin struct {
+	*journal.StoredPage
+	id, full, short string
+	ref             memkernel.Ref
+}
+
+// pinsOf returns the pins of a plan.
+func pinsOf(pages []journal.StoredPage) []pin {
+	out := make([]pin, len(pages))
+	for i := range pages {
+		p := &pages[i]
+		full, short := pinText(p, false), pinText(p, true)
+		if len(short) >= len(full) {
+			short = ""
+		}
+		out[i] = pin{p, ingest.PageID("pn", p.String(), string(p.Type)), full, short, memkernel.Ref{Path: "page:" + p.String(), Hash: ingest.Hash(full)}}
+	}
+	return out
+}
+
+// pinPage makes the page of a pin, as the carry block shows it.
+func pinPage(c *call, p *pin) *pagevm.Page {
+	page := &pagevm.Page{ID: p.id, Type: p.Type, Scope: p.Scope, Role: string(memkernel.RoleUser), Created: c.Request.Now, Refs: []memkernel.Ref{p.ref}}
+	return c.Maker.Keep(page, p.full, func(*pagevm.Page) []pagevm.Rep {
+		reps := []pagevm.Rep{{Level: pagevm.Full, Hash: p.ref.Hash, Text: p.full}}
+		if p.short != "" {
+			reps = append(reps, pagevm.Rep{Level: pagevm.Structured, Hash: ingest.Hash(p.short), Text: p.short})
 		}
 		return reps
 	})
 }
-
-// pinRef returns a page's name for places that usually hold a file's path.
-func pinRef(p *journal.StoredPage) string { return "page:" + p.String() }
 
 // pinText shows a page's fields, all of them or the main ones.
 func pinText(p *journal.StoredPage, short bool) string {
@@ -139,15 +147,11 @@ func TextField(p journal.StoredPage, name string) string {
 }
 
 // untold returns the pins whose current version a prompt does not show.
-func untold(c *call, proj *pagevm.Projection) []*journal.StoredPage {
-	var out []*journal.StoredPage
-	for i := range c.prior.Pinned {
-		p := &c.prior.Pinned[i]
-		if told := c.told(proj, pinRef(p)); told == nil || told.Refs[0].Hash != ingest.Hash(pinText(p, false)) {
-			out = append(out, p)
-		}
-	}
-	return out
+func untold(c *call, proj *pagevm.Projection) []pin {
+	return slices.DeleteFunc(slices.Clone(c.pins), func(p pin) bool {
+		told := c.told(proj, p.ref.Path)
+		return told != nil && told.Refs[0].Hash == p.ref.Hash
+	})
 }
 
 // noteHead is the heading of a page that was pinned or changed after the carry block was made.
@@ -158,7 +162,7 @@ const noteHead = "[Set now, and binding from here on]\n"
 func waitingPins(c *call, l *limits, proj *pagevm.Projection) int {
 	n := 0
 	for _, p := range untold(c, proj) {
-		n += l.Scale(c.Maker.Count.Text(noteHead+pinText(p, false)) + c.Maker.Count.PerMessage)
+		n += l.Scale(c.Maker.Count.Text(noteHead+p.full) + c.Maker.Count.PerMessage)
 	}
 	return n
 }
@@ -169,10 +173,8 @@ func pinNotes(c *call, proj *pagevm.Projection) []pagevm.Block {
 	key := c.Hosts[len(c.Hosts)-1].Key
 	var blocks []pagevm.Block
 	for _, p := range untold(c, proj) {
-		text := pinText(p, false)
-		ref := memkernel.Ref{Path: pinRef(p), Hash: ingest.Hash(text)}
-		id := ingest.PageID("nt", c.prior.Name, c.Request.Branch, ref.Path, ref.Hash)
-		blocks = append(blocks, blockPage(c, pagevm.ItemNote, id, p.Type, noteHead+text, key, []memkernel.Ref{ref}))
+		id := ingest.PageID("nt", c.prior.Name, c.Request.Branch, p.ref.Path, p.ref.Hash)
+		blocks = append(blocks, blockPage(c, pagevm.ItemNote, id, p.Type, noteHead+p.full, key, []memkernel.Ref{p.ref}))
 	}
 	return blocks
 }

@@ -150,16 +150,13 @@ func brief(text string) bool {
 
 // asked returns the user's last message that is not brief, "" if there is none.
 func (c *call) asked() string {
-	for i := len(c.Msgs) - 1; i >= 0; i-- {
-		m := &c.Msgs[i]
-		if m.Origin != memkernel.OriginHost || !transcript.PlainUser(*m) {
-			continue
-		}
-		if before := transcript.Words(*m); !brief(before) {
-			return before
-		}
+	i := newest(c.Msgs, func(m *memkernel.Message) bool {
+		return m.Origin == memkernel.OriginHost && transcript.PlainUser(*m) && !brief(transcript.Words(*m))
+	})
+	if i < 0 {
+		return ""
 	}
-	return ""
+	return transcript.Words(c.Msgs[i])
 }
 
 // searchable returns a searchable set of the messages that left the prompts of this conversation,
@@ -213,6 +210,7 @@ func placesOfPages(hosts []pagevm.HostMessage) map[string]int {
 // shownText returns the text of a page of message i, without thinking, secrets masked.
 func shownText(c *call, i int, page *pagevm.Page) string {
 	var b strings.Builder
+	b.Grow(int(page.Bytes))
 	for _, s := range c.Hosts[i].Segments {
 		if s.Page != page.ID {
 			continue
@@ -254,18 +252,18 @@ func pack(c *call, l *limits, hits []retrieval.Hit, room int, shown func(retriev
 		byID[hits[i].ID] = &hits[i]
 	}
 	for _, out := range packed.Left {
-		tokens := 0
+		text := ""
 		if h := byID[out.ID]; h != nil {
-			tokens = size(h.Text)
+			text = h.Text
 		}
-		left = append(left, api.Excluded{Kind: cachelayout.RegionRetrieval, ID: out.Citation, Tokens: tokens, Reason: string(out.Reason)})
+		left = append(left, leftOut(c, l, out.Citation, text, out.Reason))
 	}
 	return packed.Items, left
 }
 
 // leftOut returns a hit that is not shown, and why.
-func leftOut(c *call, l *limits, h *retrieval.Hit, why string) api.Excluded {
-	return api.Excluded{Kind: cachelayout.RegionRetrieval, ID: h.Citation, Tokens: l.Scale(c.Maker.Count.Text(h.Text)), Reason: why}
+func leftOut(c *call, l *limits, citation, text string, why retrieval.LeftReason) api.Excluded {
+	return api.Excluded{Kind: cachelayout.RegionRetrieval, ID: citation, Tokens: l.Scale(c.Maker.Count.Text(text)), Reason: string(why)}
 }
 
 // refsOf returns citations for the items of a block. A span of the session and a record of

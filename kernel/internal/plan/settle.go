@@ -20,7 +20,7 @@ func settle(c *call) fitting {
 		settled: branch.Settled{Generation: c.Prev.Proj.Generation, Releveled: c.prior.Releveled}}
 	changed := c.Prev.Settled != f.settled
 	standing := sync.OnceValue(func() map[string]*pagevm.Item { return shortened(c.Prev.Proj.Items[:c.Align.Items]) })
-	answered := lastAnswer(c)
+	answered := newest(c.Msgs, byModel)
 	before := sync.OnceValue(func() map[string]*pagevm.Item { return shortened(c.Prev.Proj.Items) })
 	shared := true // earlier states share the messages
 	for i := range c.Hosts {
@@ -69,14 +69,18 @@ func settle(c *call) fitting {
 	return f
 }
 
-// lastAnswer returns the index of the model's newest message, -1 if there is none.
-func lastAnswer(c *call) int {
-	for i := range slices.Backward(c.Msgs) {
-		if c.Msgs[i].Role == memkernel.RoleAssistant && c.Msgs[i].Origin == memkernel.OriginHost {
-			return i
-		}
+// byModel reports whether a message is the model's.
+func byModel(m *memkernel.Message) bool {
+	return m.Role == memkernel.RoleAssistant && m.Origin == memkernel.OriginHost
+}
+
+// newest returns the index of the newest message that is wanted, -1 if there is none.
+func newest(msgs []memkernel.Message, wanted func(*memkernel.Message) bool) int {
+	i := len(msgs) - 1
+	for i >= 0 && !wanted(&msgs[i]) {
+		i--
 	}
-	return -1
+	return i
 }
 
 // shortened returns, by page, the items that show less than the host's message.

@@ -18,8 +18,8 @@ import (
 // rows. A plan that was not recorded has made nothing durable.
 func (r *Result) Table() []paging.PageRow {
 	x := index{used: accesses(r), pins: map[string]paging.Pin{}, spans: r.SpanOf(), recorded: r.Next.Plan != ""}
-	for i := range r.prior.Pinned {
-		x.pins[pinRef(&r.prior.Pinned[i])] = pinClass(r.prior.Pinned[i])
+	for _, p := range r.pins {
+		x.pins[p.ref.Path] = pinClass(*p.StoredPage)
 	}
 	out := make([]paging.PageRow, 0, len(r.Proj.Carry)+len(r.Proj.Items)+len(r.Chosen.Spans))
 	for i := range r.Proj.Carry {
@@ -97,7 +97,7 @@ func ofPage(r *Result, x *index, row paging.PageRow, p *pagevm.Page) paging.Page
 		return row
 	}
 	row.Type, row.Scope = p.Type, p.Scope
-	row.Origin = paging.Origin{Tool: p.Tool, Path: p.Path, CallID: p.CallID, Refs: p.Refs}
+	row.Tool, row.Path, row.CallID, row.Refs = p.Tool, p.Path, p.CallID, p.Refs
 	if p.MessageKey != "" {
 		row.Key = r.HostKey(p.MessageKey)
 	}
@@ -136,19 +136,15 @@ func blockRow(r *Result, x *index, it *pagevm.Item, place paging.Place) paging.P
 
 // untoldRows returns the rows of the pins that the prompt does not show at all.
 func untoldRows(r *Result, x *index) (out []paging.PageRow) {
-	for i := range r.prior.Pinned {
-		p := &r.prior.Pinned[i]
-		if r.told(r.Proj, pinRef(p)) != nil {
+	for _, p := range r.pins {
+		if r.told(r.Proj, p.ref.Path) != nil {
 			continue
 		}
-		full, short := pinText(p, false), pinText(p, true)
-		id := ingest.PageID("pn", p.String(), string(p.Type))
-		row := paging.PageRow{ID: id, Type: p.Type, Scope: p.Scope, Pin: pinClass(*p), Place: paging.Nowhere,
-			Floor: pagevm.Full, Tokens: paging.Tokens{Full: r.Scale(r.Maker.Count.Text(full))}, RecomputeCost: new(0.0), Last: x.used[id]}
-		if len(short) < len(full) {
-			row.Floor, row.Tokens.Structured = pagevm.Structured, r.Scale(r.Maker.Count.Text(short))
+		row := paging.PageRow{ID: p.id, Type: p.Type, Scope: p.Scope, Pin: x.pins[p.ref.Path], Place: paging.Nowhere, Refs: []memkernel.Ref{p.ref},
+			Floor: pagevm.Full, Tokens: paging.Tokens{Full: r.Scale(r.Maker.Count.Text(p.full))}, RecomputeCost: new(0.0), Last: x.used[p.id]}
+		if p.short != "" {
+			row.Floor, row.Tokens.Structured = pagevm.Structured, r.Scale(r.Maker.Count.Text(p.short))
 		}
-		row.Refs = []memkernel.Ref{{Path: pinRef(p), Hash: ingest.Hash(full)}}
 		out = append(out, row)
 	}
 	return out

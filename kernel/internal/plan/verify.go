@@ -1,12 +1,12 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/paging"
 	"github.com/memkernel/memkernel/retrieval"
 )
@@ -15,8 +15,8 @@ import (
 // about bootstrap files after a compaction and about recall. Each promise is kept, or is reported
 // as a fault that says why.
 func verify(c *call, l *limits, a *appended) {
-	for i := range c.prior.Pinned {
-		verifyPin(c, l, a.Proj, &c.prior.Pinned[i])
+	for i := range c.pins {
+		verifyPin(c, l, a.Proj, &c.pins[i])
 	}
 	if a.Made.Cut != nil || c.Renewed() {
 		verifyBootstrap(c, a.Proj)
@@ -26,12 +26,12 @@ func verify(c *call, l *limits, a *appended) {
 	}
 }
 
-func verifyPin(c *call, l *limits, proj *pagevm.Projection, p *journal.StoredPage) {
-	page := c.told(proj, pinRef(p))
+func verifyPin(c *call, l *limits, proj *pagevm.Projection, p *pin) {
+	page := c.told(proj, p.ref.Path)
 	if page != nil && proj.LevelOf(page.ID) >= pagevm.Structured {
 		return
 	}
-	need := l.Scale(c.Maker.Count.Text(pinText(p, true)))
+	need := l.Scale(c.Maker.Count.Text(cmp.Or(p.short, p.full)))
 	f := fault.Fault{Code: "pinned_invariant_miss", Page: p.String(), Cause: string(paging.CauseSelection),
 		Detail: fmt.Sprintf("the pinned %s %s does not stand in the prompt", p.Type, p.Key)}
 	if room := l.room(proj); room < need {

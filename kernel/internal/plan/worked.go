@@ -206,10 +206,12 @@ func mostNamed(count map[string]int, told map[string]bool) string {
 
 // removedBy returns the files and folders that a command or a patch removes or moves away.
 func removedBy(command, patch string) (out []string) {
-	for line := range strings.Lines(strings.ReplaceAll(patch, `\n`, "\n")) {
-		if _, p, ok := strings.Cut(line, "*** Delete File: "); ok {
-			out = append(out, strings.TrimSpace(p))
-		}
+	for _, rest := range strings.Split(patch, "*** Delete File: ")[1:] {
+		p, _, _ := strings.Cut(strings.ReplaceAll(rest, `\n`, "\n"), "\n")
+		out = append(out, strings.TrimSpace(p))
+	}
+	if !strings.Contains(command, "rm") && !strings.Contains(command, "mv") && !strings.Contains(command, "unlink") {
+		return out
 	}
 	dir := ""
 	for _, simple := range strings.FieldsFunc(strings.ReplaceAll(command, "&&", ";"), func(r rune) bool { return r == ';' || r == '\n' || r == '|' }) {

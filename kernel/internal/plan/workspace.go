@@ -80,8 +80,8 @@ func carryFiles(c *call, l *limits, leadGone bool, squeezed int) []textBlock {
 	var pages []*pagevm.Page
 	var fits []costs
 	var files []File
-	for i := range c.prior.Pinned {
-		p := pinPage(c, &c.prior.Pinned[i])
+	for i := range c.pins {
+		p := pinPage(c, &c.pins[i])
 		pages, fits = append(pages, p), append(fits, fitOf(c, p))
 	}
 	for _, f := range c.files() {

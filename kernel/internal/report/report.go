@@ -379,7 +379,7 @@ func added(pl *plan.Result, i, end int) memkernel.Message {
 		if it := pl.Proj.At(i); it.Kind == pagevm.ItemCompaction {
 			m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartOther, Raw: pl.Text(it.Hash)})
 		} else {
-			m.Parts = append(m.Parts, ingest.TextPart(pl.Text(it.Hash)))
+			m.Parts = append(m.Parts, memkernel.Part{Kind: memkernel.PartText, Text: pl.Text(it.Hash)})
 		}
 	}
 	return m

@@ -62,7 +62,7 @@ func (d *Desk) endTurn(ctx context.Context, s *session.Session, w *intake, t api
 	if end > 0 {
 		first := w.Hosts[start].Key
 		entry = &session.Turn{Branch: t.Branch, Over: turnEnd(w.Msgs) < end, Completes: s.Account.Over[first], Model: t.Model, Last: w.Hosts[end-1].Key,
-			Captured: t.Branch == "" && !s.Life.Options.Off, Chain: pagevm.Chain(ingest.Seen(w.Hosts[start:end]))}
+			Captured: t.Branch == "" && !s.Life.Options.Off, Chain: pagevm.Chain(pagevm.SeenOf(w.Hosts[start:end]))}
 		if entry.Over || entry.Completes {
 			entry.First = first
 		}

@@ -175,7 +175,7 @@ func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request)
 	req.Price = req.Price.Bind(cachelayout.Binding(cal.Binding))
 	p := &plan.Prior{Key: s.Key, Name: s.Name, Before: s.Branches.Of(req.Branch, req.Model), Last: s.Branches.Switched(req.Branch, req.Model), Texts: s.Texts, Maker: m, Economy: d.Economy, Releveled: s.Releveled,
 		Observed: s.Account.Observed[req.Branch], Calibration: cal,
-		Pinned:  plan.InScope(plan.Standing(append(shared, s.Stored()...)), req.Branch),
+		Pinned:  plan.Standing(append(shared, s.Stored()...), req.Branch),
 		Pending: s.Account.Pending[req.Branch], Compacted: s.Account.Compacted,
 		Life: d.PlanLife, Memory: d.Carry}
 	return p, faults, nil
@@ -305,7 +305,7 @@ func (d *Desk) Shared(ctx context.Context) ([]journal.StoredPage, error) {
 // pinnedKeys returns the keys of the pages that every prompt of the session shows.
 func pinnedKeys(s *session.Session) []string {
 	out := []string{}
-	for _, p := range plan.Standing(s.Stored()) {
+	for _, p := range plan.Standing(s.Stored(), "") {
 		out = append(out, p.Key)
 	}
 	return out

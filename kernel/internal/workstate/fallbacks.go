@@ -82,7 +82,7 @@ func (k *Keeper) standing(now time.Time) *checkpoint.Checkpoint {
 		return nil
 	}
 	c := checkpoint.Build(l.State, l.Latest, k.Input(checkpoint.TriggerManual, checkpoint.Reading{}, now))
-	overlay(c, plan.Standing(k.Session.Stored()))
+	overlay(c, plan.Standing(k.Session.Stored(), ""))
 	return c
 }
 

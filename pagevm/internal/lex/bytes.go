@@ -1,5 +1,5 @@
-// Package lex has the text reading that pagevm's packages share: classes of bytes, JSON that is
-// skimmed and not checked, and the words for counts and sizes. It keeps no state.
+// Package lex has the text reading that pagevm's packages share: classes of bytes, and JSON that is
+// skimmed and not checked. It keeps no state.
 package lex
 
 import "strings"

@@ -1,7 +1,6 @@
 package lex
 
 import (
-	"encoding/json"
 	"iter"
 	"strings"
 	"unicode/utf16"
@@ -9,20 +8,14 @@ import (
 )
 
 // RawString decodes a JSON string, "" if raw is none.
-func RawString[T string | json.RawMessage](raw T) string {
+func RawString(raw string) string {
 	if n := len(raw); n < 2 || raw[0] != '"' {
 		return ""
-	} else if body := string(raw[1 : n-1]); strings.IndexByte(body, '\\') < 0 {
+	} else if body := raw[1 : n-1]; strings.IndexByte(body, '\\') < 0 {
 		return body
 	}
-	s, _ := Unquote(string(raw))
+	s, _ := Unquote(raw)
 	return s
-}
-
-// Strings decodes a JSON list of strings, false if raw is none.
-func Strings(raw string) (list []string, ok bool) {
-	err := json.Unmarshal([]byte(raw), &list)
-	return list, err == nil
 }
 
 // Unquote decodes a JSON string with its quotes as encoding/json does, false if it is none.
@@ -88,22 +81,6 @@ func hexRune(s string) (r rune) {
 		}
 	}
 	return r
-}
-
-// SoleString returns the value of a JSON object whose only member, except for a description, is a
-// string, "" otherwise.
-func SoleString(input string) string {
-	n, val := 0, ""
-	for k, raw := range Members(input) {
-		if k == "description" || k == "timeout" {
-			continue
-		}
-		if n++; n > 1 {
-			return ""
-		}
-		val = RawString(raw)
-	}
-	return val
 }
 
 // Members yields the keys and raw values of a JSON object without checking it. It ends where the
