@@ -20,7 +20,7 @@ func TestCarryListsWhatWasWorkedOn(t *testing.T) {
 	for _, m := range p.Messages {
 		for _, part := range m.Parts {
 			if part.Call != nil {
-				stand[toolcall.Path(part.Call.Name, part.Call.Input)] = true
+				stand[toolcall.Read(part.Call.Name, part.Call.Input).Path()] = true
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func TestCarryListsTheFilesOfScripts(t *testing.T) {
 	for _, m := range c.msgs {
 		for _, part := range m.Parts {
 			if in := part.Call; in != nil {
-				in.Input = `const r = await tools.exec_command({cmd:"cat ` + toolcall.Path(in.Name, in.Input) + `", yield_time_ms:1000}); text(r.output);`
+				in.Input = `const r = await tools.exec_command({cmd:"cat ` + toolcall.Read(in.Name, in.Input).Path() + `", yield_time_ms:1000}); text(r.output);`
 				in.Name, in.Custom = "exec", true
 			}
 		}

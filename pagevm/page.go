@@ -176,16 +176,3 @@ func Floor(t Type, resolver bool) Level {
 	}
 	return Pointer
 }
-
-// Path returns the levels that a page of type t may take, best first
-// (how far each type may be degraded).
-func Path(t Type) []Level {
-	switch t {
-	case Bootstrap, Constraint:
-		return []Level{Full, Structured}
-	case Plan:
-		return []Level{Full, Structured, Pointer}
-	default:
-		return []Level{Full, Compressed, Structured, Pointer}
-	}
-}

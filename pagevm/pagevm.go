@@ -3,7 +3,7 @@
 //
 //   - A [Page] is a typed unit of state: a tool result, a run of a message,
 //     a rule. Its type fixes the lowest fidelity at which it may ever be shown
-//     ([Floor]) and the levels in between ([Path]).
+//     ([Floor]).
 //   - A [Rep] is a page at one level. Representations are made when a page is ingested, never
 //     under pressure, and carry the hash of their bytes. They are extracts, made without a model.
 //   - A [Projection] is the only record of the prompt's content: ordered items, each naming a

@@ -107,7 +107,7 @@ func (e *engine) add(p *page) {
 	if t.need = t.floor; !k.resolve {
 		t.need = p.has(pagevm.Structured)
 	}
-	for _, l := range pagevm.Path(p.Type) {
+	for _, l := range degraded(p.Type) {
 		if n := p.Tokens.At(l); n > 0 {
 			t.shown[l] = pagevm.Shown{Hash: l.String(), Tokens: n}
 		}

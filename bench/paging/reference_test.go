@@ -94,7 +94,7 @@ func (m *reference) rises(id string, from pagevm.Level, room int) (to []pagevm.L
 	p := m.pages[id]
 	for l := from + 1; l <= pagevm.Full; l++ {
 		n := p.Tokens.At(l)
-		if n == 0 || !slices.Contains(pagevm.Path(p.Type), l) || !m.policy.resolve && fleeting(p) && l > m.limit[id] || n-p.Tokens.At(from) > room {
+		if n == 0 || !slices.Contains(degraded(p.Type), l) || !m.policy.resolve && fleeting(p) && l > m.limit[id] || n-p.Tokens.At(from) > room {
 			continue
 		}
 		to, cost, gain = append(to, l), append(cost, n-p.Tokens.At(from)), append(gain, m.score(id)*(worthShare[l]-worthShare[from]))

@@ -130,7 +130,7 @@ func (t *tracer) mention(turn *turn, text string) {
 
 // tool adds a tool call.
 func (t *tracer) tool(turn *turn, c *memkernel.ToolCall, bytes int) {
-	file := toolcall.Path(c.Name, c.Input)
+	file := toolcall.Read(c.Name, c.Input).Path()
 	canonical := toolcall.Canonical(c.Name, c.Input)
 	key := file
 	if key == "" {

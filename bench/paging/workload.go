@@ -43,7 +43,7 @@ func (p *page) floor() pagevm.Level {
 // has returns the page's lowest level on its degradation path that is not below l.
 func (p *page) has(l pagevm.Level) pagevm.Level {
 	low := pagevm.Full
-	for _, at := range pagevm.Path(p.Type) {
+	for _, at := range degraded(p.Type) {
 		if at >= l && p.Tokens.At(at) > 0 {
 			low = at
 		}
@@ -395,4 +395,16 @@ func task(kind string, i, evidence int, compacts bool) *workload {
 		}
 	}
 	return &b.w
+}
+
+// degraded returns the levels that a page of type t may take, best first.
+func degraded(t pagevm.Type) []pagevm.Level {
+	switch t {
+	case pagevm.Bootstrap, pagevm.Constraint:
+		return []pagevm.Level{pagevm.Full, pagevm.Structured}
+	case pagevm.Plan:
+		return []pagevm.Level{pagevm.Full, pagevm.Structured, pagevm.Pointer}
+	default:
+		return []pagevm.Level{pagevm.Full, pagevm.Compressed, pagevm.Structured, pagevm.Pointer}
+	}
 }

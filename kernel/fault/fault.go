@@ -123,5 +123,5 @@ const (
 	Net Code = "net_skipped"
 	// AlertDuplicateSignature: a call that only looks at something ran again although the prompt
 	// showed its result in full.
-	AlertDuplicateSignature = Code(paging.AlertDuplicateSignature)
+	AlertDuplicateSignature Code = "duplicate_signature"
 )

@@ -156,10 +156,6 @@ var codes = [6]Code{Refetch, DuplicateTool, PinnedInvariantMiss, PostCompactionB
 // Codes lists all fault codes.
 func Codes() []Code { return slices.Clone(codes[:]) }
 
-// AlertDuplicateSignature is the code of an alert: an equal call ran again although its result
-// was resident. The alert describes the workload and is not a fault.
-const AlertDuplicateSignature = "duplicate_signature"
-
 // Cause is the event that took a page away.
 type Cause string
 

@@ -44,7 +44,7 @@ func kindOf(in *EvidenceInput) (k kind, numbered bool) {
 	k, numbered = detectKind(in.Text)
 	switch {
 	case in.Rules, k != kindJSON && k != kindDiff && headed(in.Text) &&
-		(k == kindProse || slices.Contains(markdownFiles, path.Ext(toolcall.Path(in.Tool, in.Input)))):
+		(k == kindProse || slices.Contains(markdownFiles, path.Ext(toolcall.Read(in.Tool, in.Input).Path()))):
 		k = kindMarkdown
 	}
 	return k, numbered

@@ -123,7 +123,8 @@ func (c *Call) script() {
 // Is reports whether c is the call of a tool with an input.
 func (c *Call) Is(tool, input string) bool { return c.Name == tool && c.Input == input }
 
-// Path returns the first path that the call names, "" if it names no path.
+// Path returns the canonical path that the call names, "" if it names no path. For a patch of
+// several files it is the first path.
 func (c *Call) Path() string {
 	if len(c.Paths) > 0 {
 		return c.Paths[0]

@@ -94,15 +94,6 @@ func fileCall(t, input string) (kind, []string) {
 	return CallOther, argPaths(input)
 }
 
-// Path returns the canonical path that a call names, "" if it names no path. For a patch of
-// several files it returns the first path.
-func Path(tool, input string) string {
-	if _, ps := Classify(tool, input); len(ps) > 0 {
-		return ps[0]
-	}
-	return ""
-}
-
 // pathKeys are the arguments that hold a path, most telling first.
 var pathKeys = [...]string{"file_path", "filePath", "notebook_path", "path", "filename", "filepath", "file", "absolute_path", "target_file", "uri"}
 

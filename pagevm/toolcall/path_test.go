@@ -80,7 +80,7 @@ func TestClassifyCall(t *testing.T) {
 			t.Errorf("Read %q: %v %q, want a read of %q", input, k, ps, want)
 		}
 	}
-	if Path("Edit", `{"file_path":"/a"}`) != "/a" || Path("X", "") != "" {
+	if Read("Edit", `{"file_path":"/a"}`).Path() != "/a" || Read("X", "").Path() != "" {
 		t.Error("Path")
 	}
 }

@@ -114,7 +114,7 @@ func oldTexts(c *memkernel.ToolCall) (out []oldText) {
 	calls, _ := toolcall.Unwrap(c.Name, c.Input)
 	for _, in := range calls {
 		for _, lines := range inputOld(json.RawMessage(in.Input)) {
-			out = append(out, oldText{toolcall.Path(in.Name, in.Input), lines})
+			out = append(out, oldText{toolcall.Read(in.Name, in.Input).Path(), lines})
 		}
 		for _, s := range leavesOf(in) {
 			out = append(out, patchOld(s)...)
