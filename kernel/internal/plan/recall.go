@@ -210,7 +210,6 @@ func placesOfPages(hosts []pagevm.HostMessage) map[string]int {
 // shownText returns the text of a page of message i, without thinking, secrets masked.
 func shownText(c *call, i int, page *pagevm.Page) string {
 	var b strings.Builder
-	b.Grow(int(page.Bytes))
 	for _, s := range c.Hosts[i].Segments {
 		if s.Page != page.ID {
 			continue
@@ -218,6 +217,7 @@ func shownText(c *call, i int, page *pagevm.Page) string {
 		if s.Kind == pagevm.ItemResult {
 			return MaskedResult(c.Maker.Mask, page, ingest.ResultContent(&c.Msgs[i].Parts[s.Part]))
 		}
+		b.Grow(int(page.Bytes))
 		for j := s.Part; j < s.Part+s.Parts; j++ {
 			p := &c.Msgs[i].Parts[j]
 			switch {

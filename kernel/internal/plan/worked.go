@@ -206,7 +206,8 @@ func mostNamed(count map[string]int, told map[string]bool) string {
 
 // removedBy returns the files and folders that a command or a patch removes or moves away.
 func removedBy(command, patch string) (out []string) {
-	for _, rest := range strings.Split(patch, "*** Delete File: ")[1:] {
+	const deleted = "*** Delete File: "
+	for _, rest, found := strings.Cut(patch, deleted); found; _, rest, found = strings.Cut(rest, deleted) {
 		p, _, _ := strings.Cut(strings.ReplaceAll(rest, `\n`, "\n"), "\n")
 		out = append(out, strings.TrimSpace(p))
 	}

@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -98,14 +100,14 @@ func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]stor
 		if err != nil {
 			return nil, err
 		}
-		recs = append(recs, store.Record{Op: ingest.Op, ID: ingest.Hash(string(body))[:24], Time: now, Body: body})
+		recs = append(recs, store.Record{Op: ingest.Op, ID: bodyID(body), Time: now, Body: body})
 	}
 	if len(cut.Texts) > 0 {
 		body, err := json.Marshal(cut)
 		if err != nil {
 			return nil, err
 		}
-		recs = append(recs, store.Record{Op: branch.OpCut, ID: ingest.Hash(string(body))[:24], Time: now, Body: body})
+		recs = append(recs, store.Record{Op: branch.OpCut, ID: bodyID(body), Time: now, Body: body})
 	}
 	return recs, nil
 }
@@ -262,4 +264,10 @@ func openFile(j **journal.Journal, in store.Store, name string) error {
 		return nil
 	}
 	return follow(j, in, name, true, nil)
+}
+
+// bodyID returns the id of a record, which is the beginning of its body's hash.
+func bodyID(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:12])
 }
