@@ -49,17 +49,13 @@ func TestFloors(t *testing.T) {
 		for _, f := range figures {
 			key := g.name + " " + f.name
 			now[key] = floor{f.of(a), max(f.of(b)-f.of(a), 0)}
-			slack := .0005
-			code := g.name == "code"
-			if code { // is made of this source, which changes: only the gap is held
-				slack = .1
-			}
+			const slack = .0005
 			old, ok := known[key]
 			switch got := now[key]; {
 			case !ok && !*update:
 				t.Errorf("%s has no floor in %s: run go test -update", key, floorsFile)
 			case !ok:
-			case got.value < old.value-noise-slack && !code:
+			case got.value < old.value-noise-slack:
 				t.Errorf("%s is %.3f, was %.3f", key, got.value, old.value)
 			case got.gap > old.gap+slack:
 				t.Errorf("%s: FTS5 is better by %.3f, was by %.3f: this may only shrink", key, got.gap, old.gap)

@@ -6,6 +6,8 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -58,22 +60,29 @@ func items(c chores) func(string, *notes) error {
 	}
 }
 
-// codeDirs lists the folders of source that notes are made of. These folders change least.
-var codeDirs = []string{"budget", "cachelayout", "index/analysis", "markdownstore"}
+// codeModules are the modules whose source notes are made of. go.sum fixes their texts, so that the
+// floors change only with a version. They are read where they are, and not copied (both Apache-2.0).
+var codeModules = []string{"github.com/spf13/cobra", "github.com/sashabaranov/go-openai"}
 
 // code makes a note of each source file. It leaves the comments above functions out of the note,
 // and makes each comment a question that asks for its function.
 func code(root string, n *notes) error {
-	for _, dir := range codeDirs {
-		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
+	for _, module := range codeModules {
+		list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module)
+		list.Dir = root
+		dir, err := list.Output()
+		if err != nil {
+			return fmt.Errorf("there is no source of %s: run this at the root of the source: %w", module, err)
+		}
+		files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "*.go"))
 		if err != nil || len(files) == 0 {
-			return fmt.Errorf("there is no source in %s: run this at the root of the source: %w", filepath.Join(root, dir), os.ErrNotExist)
+			return fmt.Errorf("there is no source of %s in %s: %w", module, dir, os.ErrNotExist)
 		}
 		for _, file := range files {
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
-			if err := codeNote(n, dir, file); err != nil {
+			if err := codeNote(n, path.Base(module), file); err != nil {
 				return err
 			}
 		}
@@ -94,20 +103,20 @@ func codeNote(n *notes, dir, file string) error {
 		return err
 	}
 	name := strings.TrimSuffix(filepath.Base(file), ".go")
-	path := "memory/source/" + strings.ReplaceAll(dir, "/", "-") + "-" + name + ".md"
-	n.add(path, "# "+dir+"/"+name+".go", "")
+	note := "memory/source/" + dir + "-" + name + ".md"
+	n.add(note, "# "+dir+"/"+name+".go", "")
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok {
 			continue
 		}
 		body := string(src[fset.Position(fn.Pos()).Offset:fset.Position(fn.End()).Offset])
-		n.add(path, "```go")
-		from := n.add(path, body)
-		n.add(path, "```", "")
+		n.add(note, "```go")
+		from := n.add(note, body)
+		n.add(note, "```", "")
 		if said, _, ok := strings.Cut(strings.Join(strings.Fields(fn.Doc.Text()), " "), ". "); ok || said != "" {
 			if words := strings.Fields(said); len(words) > 5 && words[0] == fn.Name.Name {
-				n.ask("what "+strings.Join(words[1:], " "), path, from, from+strings.Count(body, "\n"))
+				n.ask("what "+strings.Join(words[1:], " "), note, from, from+strings.Count(body, "\n"))
 			}
 		}
 	}
