@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -82,13 +83,17 @@ func fileOf(c *memkernel.ToolCall) string {
 type retold struct {
 	turns []heard
 	calls map[string]int
+	// heard is the mark of the newest turn. A host that compacts within a turn leaves the mark out,
+	// and goes on with the turn.
+	heard string
 }
 
 func (r *retold) answer(t fakemodel.Turn) fakemodel.Reply {
-	words := turnOf(t.Request)
+	words := cmp.Or(turnOf(t.Request), r.heard)
 	if len(t.Tools) == 0 || words == "" {
 		return fakemodel.Reply{Text: "The harbour's report"}
 	}
+	r.heard = words
 	n, _ := strconv.Atoi(strings.TrimPrefix(words, "mark-"))
 	if made := r.calls[words]; made < len(r.turns[n].results) {
 		if c, ok := runCall(t.Tools, n, made, "cat "+retoldFile(n, made, r.turns[n].results[made].name)); ok {
