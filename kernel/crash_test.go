@@ -19,7 +19,7 @@ import (
 // replays up to its last whole line, and plans go on.
 func TestKillAnywhere(t *testing.T) {
 	steps := suite.EveryWrite(t, "TestCrashChild", 20, func(dir string, n int, out []byte) { afterKill(t, dir, n, out) })
-	for _, step := range suite.Pick(nil, []string{"commitPages", "CaptureTurn", "commitTurn"}) {
+	for _, step := range suite.Pick(nil, []string{"commitPages", "Capture", "commitTurn"}) {
 		if steps["ObserveTurn: endTurn/"+step] == 0 {
 			t.Errorf("nothing was killed in the step %s of a turn's end", step)
 		}

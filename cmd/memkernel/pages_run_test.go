@@ -369,6 +369,8 @@ func (s *sandbox) shell(script string) (int, string) {
 	return 0, string(out)
 }
 
+var daysLog = regexp.MustCompile(`^memory/\d{4}-\d{2}-\d{2}\.md`)
+
 // program runs the program in this process, in the background if it serves.
 func (s *sandbox) program(args []string) (int, string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -381,6 +383,12 @@ func (s *sandbox) program(args []string) (int, string, error) {
 	}
 	if len(args) > 0 && args[0] == "ui" {
 		args = append(slices.Clone(args), "--no-open", "--addr", "127.0.0.1:0") // and opens no browser here
+	}
+	args = slices.Clone(args)
+	for i, a := range args { // a page's commands were run on another day, and wrote into its log
+		if _, err := os.Stat(filepath.Join(s.project, filepath.FromSlash(daysLog.FindString(a)))); err != nil {
+			args[i] = daysLog.ReplaceAllString(a, "memory/"+time.Now().Format(time.DateOnly)+".md")
+		}
 	}
 	v := &server{cancel: cancel, done: make(chan int, 1)}
 	u := &cli.UI{In: strings.NewReader(""), Out: &v.out, Err: &v.err}
