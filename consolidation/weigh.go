@@ -143,7 +143,15 @@ func (r *remark) worked() bool {
 	did := func(m mention) bool { // "The user ran it"
 		return m.cue&cueWork != 0 && m.from < 3 && r.starts(cuePerson, m.from) && !slices.ContainsFunc(of, func(o mention) bool { return o.from == m.from && o.cue&(cueState|cueDecide|cueChange) != 0 })
 	}
-	return slices.ContainsFunc(of, did) || startOf(rest)&cueWork != 0 || r.starts(cueWork, 1) && (len(named) < 3 || r.values == 0 && r.label != "") || len(named) > 1 && r.under == 0 && cuesOf(named[len(named)-1])&cueWork != 0 || slices.ContainsFunc(mentions(ws), func(m mention) bool { return m.cue&cueWork != 0 && m.to == len(ws) && hasHan(ws[len(ws)-1]) })
+	switch {
+	case startOf(rest)&cueWork != 0, slices.ContainsFunc(of, did):
+		return true
+	case r.starts(cueWork, 1) && (len(named) < 3 || r.values == 0 && r.label != ""): // "Added the gate: …"
+		return true
+	case len(named) > 1 && r.under == 0 && cuesOf(named[len(named)-1])&cueWork != 0: // "Migración completada: …"
+		return true
+	}
+	return slices.ContainsFunc(mentions(ws), func(m mention) bool { return m.cue&cueWork != 0 && m.to == len(ws) && hasHan(ws[len(ws)-1]) })
 }
 
 // clock matches a time of day, which a heading above the report of an event has.

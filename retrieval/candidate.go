@@ -39,7 +39,7 @@ func (c *candidate) over() string {
 	return c.found.Over
 }
 
-// complete and every report whether a candidate is a passage that is so.
+// complete and every report what a passage reports; a candidate that is a whole chunk is neither.
 func (c *candidate) complete() bool { return c.hit.place != nil && c.hit.place.complete }
 func (c *candidate) every() bool    { return c.hit.place != nil && c.hit.place.every }
 

@@ -45,7 +45,8 @@ type place struct {
 	// holds, if these are several and at least half of them.
 	// Turns of conversations don't count, because a turn with all words mostly asks the question.
 	complete bool
-	// every reports whether the passage alone holds every word of the question, if only one.
+	// every reports whether the passage alone holds every word of the question, also of one with a
+	// single word.
 	every bool
 	// learnt are the terms that the passage's facts hold and its lines don't.
 	learnt uint64
