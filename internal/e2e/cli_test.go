@@ -112,7 +112,7 @@ func TestHosts(t *testing.T) {
 			path, version := install(t, dir, h.name, h.pkg, filepath.Join(".bin", h.program), pathWith(node))
 			talk := func(with bool) (*stand, error) {
 				script := newScripted()
-				s := newStand(t, h, binary, path, node, with, script.answer)
+				s := newStand(t, h, binary, path, node, with, fakemodel.Options{Script: script.answer})
 				s.script = script
 				return s, s.run(with)
 			}
@@ -168,7 +168,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-func newStand(t *testing.T, h *cli, binary, path, node string, with bool, answer fakemodel.Script) *stand {
+func newStand(t *testing.T, h *cli, binary, path, node string, with bool, opt fakemodel.Options) *stand {
 	t.Helper()
 	// Hosts put sockets below their homes: the path must be short.
 	home, err := os.MkdirTemp("", "mkh")
@@ -176,7 +176,8 @@ func newStand(t *testing.T, h *cli, binary, path, node string, with bool, answer
 		t.Fatal(err)
 	}
 	s := &stand{t: t, h: h, path: path, binary: binary, home: filepath.Join(home, "h"), project: filepath.Join(home, "p"), within: 5 * time.Minute}
-	s.model = fakemodel.New(fakemodel.Options{Script: answer, RepeatedResults: h.repeats && !with, Thinks: h.bound})
+	opt.RepeatedResults, opt.Thinks = h.repeats && !with, h.bound
+	s.model = fakemodel.New(opt)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/memkernel/memkernel/internal/fakemodel"
 )
 
 // recordings are the session files of hosts with hooks, below {home}, and where one that was
@@ -35,7 +37,7 @@ func TestRecord(t *testing.T) {
 			path, _ := install(t, dir, h.name, h.pkg, filepath.Join(".bin", h.program), pathWith(node))
 			script := newScripted()
 			script.perTurn, script.rows, script.asks = 1, 3, 1
-			s := newStand(t, h, binary, path, node, false, script.answer)
+			s := newStand(t, h, binary, path, node, false, fakemodel.Options{Script: script.answer})
 			s.script = script
 			s.put(h.files, s.url)
 			s.memkernel("init", "--yes", "--host", h.name)

@@ -30,7 +30,7 @@ func TestLargeResults(t *testing.T) {
 	printed.WriteString("  {\"crate\": 977, \"worker\": 3, \"state\": \"open\", \"lid\": false}\n]}\n")
 	var results []string
 	var command, page, crates string
-	s := newStand(t, h, binary, path, node, true, func(turn fakemodel.Turn) fakemodel.Reply {
+	answer := func(turn fakemodel.Turn) fakemodel.Reply {
 		if len(turn.Tools) == 0 {
 			return fakemodel.Reply{Text: "The crates"}
 		}
@@ -57,7 +57,8 @@ func TestLargeResults(t *testing.T) {
 			panic(err) // maps of strings
 		}
 		return fakemodel.Reply{Calls: []fakemodel.Call{{ID: fmt.Sprintf("call_%d", len(results)), Name: tool, Input: data}}}
-	})
+	}
+	s := newStand(t, h, binary, path, node, true, fakemodel.Options{Script: answer})
 	write(t, filepath.Join(s.project, "build.txt"), printed.String())
 	write(t, filepath.Join(s.project, "build.sh"), "exec cat build.txt\n")
 	crates = filepath.Join(s.project, "crates.go")

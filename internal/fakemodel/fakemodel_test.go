@@ -317,3 +317,15 @@ func TestBoundThinking(t *testing.T) {
 		t.Errorf("the option without its beta: status %d", status)
 	}
 }
+
+// TestSharesSegments: equal parts of requests are kept once, and NoBodies keeps no body.
+func TestSharesSegments(t *testing.T) {
+	s, c := start(t, Options{NoBodies: true})
+	for range 2 {
+		c.post("/v1/messages", messages(user("one", false)))
+	}
+	a, b := s.Requests()[0], s.Requests()[1]
+	if last := len(a.Segments) - 1; &a.Segments[last].Bytes[0] != &b.Segments[last].Bytes[0] || a.Body != nil || b.Parts(a) != "" {
+		t.Errorf("the segments are kept twice, or a body of %d bytes", len(a.Body))
+	}
+}

@@ -1,10 +1,13 @@
 package fakemodel
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -26,6 +29,9 @@ type Options struct {
 	// Thinks makes the answers of the Messages and the Responses API begin with reasoning that is
 	// bound to its prefix.
 	Thinks bool
+	// NoBodies leaves Request.Body empty once a request is answered. A session of sixty turns sends
+	// gigabytes.
+	NoBodies bool
 }
 
 // Server is an [http.Handler] of the paths
@@ -43,6 +49,8 @@ type Server struct {
 	turns int
 	// thoughts are the reasoning items of answers, by their signatures.
 	thoughts map[string]thought
+	// kept are the segments of all requests, each once, by the hash of their bytes.
+	kept map[[sha256.Size]byte]segment
 }
 
 // New makes a server.
@@ -56,7 +64,7 @@ func New(opt Options) *Server {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	return &Server{opt: opt, cache: cache{ttl: opt.TTL, until: map[string]entry{}}}
+	return &Server{opt: opt, cache: cache{ttl: opt.TTL, until: map[string]entry{}}, kept: map[[sha256.Size]byte]segment{}}
 }
 
 // Requests returns all requests for an answer, in order, including refused requests.
@@ -164,8 +172,27 @@ func (s *Server) take(req *Request) Reply {
 		s.think(req, next)
 		req.Usage = req.api.bill(&s.cache, *req, reply)
 	}
-	s.seen = append(s.seen, *req)
+	s.seen = append(s.seen, s.sharing(*req))
 	return reply
+}
+
+// sharing returns a request whose segments share their bytes with equal segments of earlier requests,
+// because each request repeats most of the one before.
+func (s *Server) sharing(req Request) Request {
+	if s.opt.NoBodies {
+		req.Body = nil
+	}
+	for i := range req.Segments {
+		seg := &req.Segments[i]
+		sum := sha256.Sum256(seg.Bytes)
+		first, ok := s.kept[sum]
+		if !ok {
+			first = segment{Bytes: bytes.Clone(seg.Bytes), text: strings.Clone(seg.text)}
+			s.kept[sum] = first
+		}
+		seg.Bytes, seg.text = first.Bytes, first.text
+	}
+	return req
 }
 
 func (s *Server) refusal(req Request) Reply {
