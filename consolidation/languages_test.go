@@ -42,6 +42,16 @@ func TestCurateReadsDaysOfManyLanguages(t *testing.T) {
 	}
 }
 
+// The day in the title of a log is no part of a subject, however it is written.
+func TestSubjectWithoutTheDay(t *testing.T) {
+	for _, title := range []string{"Memory: Monday, March 9, 2026", "Memory — 9 mars 2026", "2026年3月9日の記録", "2026-03-09"} {
+		got := curatedOf(t, "# "+title+"\n\n## Key decisions today\n\n- Decided to restart `sweepd` every night, because it leaks 40 MB an hour\n")
+		if len(got) != 1 || strings.Contains(got[0], "2026") {
+			t.Errorf("%q makes %q", title, got)
+		}
+	}
+}
+
 // The time or the number before a heading is no part of the subject.
 func TestSubjectWithoutItsTime(t *testing.T) {
 	for _, h := range []string{"00:04 - Sweeper of the harbour", "15:17 — Decision: Sweeper of the harbour", "1️⃣ Sweeper of the harbour", "2026-03-09 Sweeper of the harbour"} {

@@ -3,6 +3,7 @@ package consolidation
 import (
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -203,7 +204,7 @@ func (r *remark) around() (near cue, passing, outer, copied bool) {
 // words that every heading has.
 func (r *remark) subject() string {
 	for i, h := range r.above {
-		if i == len(r.above)-1 && len(r.above) > 1 && firstDate(h) != "" {
+		if i == len(r.above)-1 && len(r.above) > 1 && (firstDate(h) != "" || namesDay(h, r.entry.Date)) {
 			continue
 		}
 		h = headingNoise.ReplaceAllString(strings.ReplaceAll(h, "**", ""), "")
@@ -216,6 +217,16 @@ func (r *remark) subject() string {
 		}
 	}
 	return ""
+}
+
+// namesDay reports whether a heading has the year and the day of a date, as in "Friday, March 6, 2026"
+// or "2026年3月6日".
+func namesDay(heading, date string) bool {
+	if len(date) != len(time.DateOnly) {
+		return false
+	}
+	numbers := strings.FieldsFunc(heading, func(r rune) bool { return r < '0' || r > '9' })
+	return slices.Contains(numbers, date[:4]) && (slices.Contains(numbers, date[8:]) || slices.Contains(numbers, strings.TrimPrefix(date[8:], "0")))
 }
 
 // headingNoise matches the parts of a heading that do not name its subject: its number, its signs,
