@@ -22,6 +22,8 @@ var days = []struct{ lang, log, keeps, drops string }{
 		"Teniamo le fatture,senza IVA", "Aggiunto,Verificare"},
 	{"ko", "## 결정\n- 디스크가 두 번 망가뜨렸기 때문에 송장은 CSV 대신 `SQLite` 에 보관하기로 결정\n## 규칙\n- 사용자가 가격은 항상 부가세 없이 표시하라고 요청\n## 완료\n- `report.xlsx` 내보내기 추가\n## 다음 단계\n- 창고의 `gateway.service` 확인\n",
 		"송장은,부가세", "내보내기,창고의"},
+	{"en", "## Reading\n- **54% of the harbours prefer human-in-the-loop** cranes in `tide-api`; 10% allow them without review\n- ⏳ User wants the list of `lamp.db` always sorted by pier\n",
+		"", "54%,lamp.db"},
 	{"zh", "## 抓取尝试\n- **结论**: `tide-api` 有反爬虫机制，必须登录后才能抓取 `rows.json`\n- 待用户确认 `gate` 的规则（每天 vs 每周）\n",
 		"必须登录", "待用户"},
 }

@@ -40,7 +40,8 @@ type remark struct {
 // read makes the cues of a remark from its text.
 func (r *remark) read() *remark {
 	r.label, _ = label(r.text)
-	r.words, r.cues = words(r.text), cuesOf(r.text)
+	plain := personWithin.ReplaceAllString(r.text, "")
+	r.words, r.cues = words(plain), cuesOf(plain)
 	r.names, r.values = len(nameIn.FindAllString(r.text, -1)), len(valueIn.FindAllString(r.text, -1))
 	r.names += r.values
 	r.under = headed(r.label)
@@ -48,6 +49,8 @@ func (r *remark) read() *remark {
 }
 
 var (
+	// personWithin matches a word for a person that is a part of another word: "human-in-the-loop".
+	personWithin = textutil.LazyRegexp("(?i)\\b(?:human|user|customer|client|owner|operator)-[\\w-]+")
 	// valueIn matches values that one looks up: addresses, paths, prices, versions, identifiers.
 	valueIn = textutil.LazyRegexp("https?://\\S+|[\\w.+-]+@[\\w-]+\\.\\w+|(?:^|[\\s(\"'=`])(?:~?/|[A-Z]:\\\\)[\\w.~\\\\/-]{3,}|[$€£¥]\\s?\\d|\\d\\s?[€円元]|\\b\\d+(?:\\.\\d+)+|\\b[\\w-]+\\.[a-z]{2,5}\\b|\\b\\d{4,5}\\b|\\b[0-9a-f]{6,}-?[0-9a-f-]*\\b|\\b[a-zA-Z]+\\d+\\b")
 	// nameIn matches names: code, and words with a capital within a sentence.

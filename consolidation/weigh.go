@@ -161,7 +161,7 @@ var clock = textutil.LazyRegexp(`\b\d{1,2}:\d{2}\b`)
 // understood by itself.
 func (r *remark) unfit(wish bool) bool {
 	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(r.text, "*_ )）"))
-	return strings.ContainsRune("?？:：", end) || r.has(cueHost) || wordCount(r.text) < leastFact || strings.ContainsAny(r.text, "✅❌✔☑⏳🔄") && !wish ||
+	return strings.ContainsRune("?？:：", end) || r.has(cueHost) || wordCount(r.text) < leastFact || strings.ContainsAny(r.text, "✅❌✔☑") && !wish || strings.ContainsAny(r.text, "⏳🔄⬜") ||
 		strings.Contains(r.text, "assistant: ") || strings.Contains(r.text, "user: [") || r.starts(cuePlan, 2) && !wish || r.starts(cueMoment, 1) || leans(r.text) && r.subject() == ""
 }
 
