@@ -152,10 +152,6 @@ type Options struct {
 	Store Store
 }
 
-// flushFactLines is the number of lines with content from which a log is sent in a request for
-// facts at a flush. Fewer lines wait for the next flush or for a night's upkeep.
-const flushFactLines = 8
-
 // Store keeps a kernel's state. Package service/postgres has a Store. Only this module can
 // implement the interface.
 type Store interface {
@@ -303,12 +299,6 @@ func build(o *Options, g prepared) *Kernel {
 		so.Tokens, so.After, so.DeltaTokens = cmp.Or(so.Tokens, 4_000), cmp.Or(so.After, 15*time.Minute), cmp.Or(so.DeltaTokens, 24_000)
 		so.Timeout, so.CloseWait = cmp.Or(so.Timeout, time.Minute), cmp.Or(so.CloseWait, 2*time.Second)
 		k.desk.Notes = notes.NewTaker(so, state, o.Now)
-		if m != nil {
-			k.desk.Facts = func(ctx context.Context, now time.Time) {
-				// A failed request is repeated at the next flush, or by a night's upkeep.
-				_, _ = runs.Facts(ctx, &upkeep.FactOptions{Day: m.Private.Today(now), Model: so.Model, Tokens: so.DeltaTokens, Least: flushFactLines, Apply: true})
-			}
-		}
 	}
 	return k
 }

@@ -58,7 +58,6 @@ const (
 	ReasonUnreachable Reason = "UNREACHABLE"  // no connection, or it broke
 	reasonCancelled   Reason = "CANCELLED"    // the kernel was closed meanwhile
 	ReasonNotWritten  Reason = "NOT_WRITTEN"  // the journal could not be written
-	ReasonCooling     Reason = "COOLING"      // it was not asked: it failed a short while ago
 )
 
 // Spent reports whether a delta is finished because the model answered, well or badly. After any
@@ -69,7 +68,7 @@ func (r Reason) Spent() bool {
 
 // Counts reports whether the kernel should leave the model alone for a while after this outcome.
 func (r Reason) Counts() bool {
-	return !slices.Contains([]Reason{ReasonOK, reasonCancelled, ReasonCooling}, r)
+	return !slices.Contains([]Reason{ReasonOK, reasonCancelled}, r)
 }
 
 // ModelError is the error of a model call without a usable answer.

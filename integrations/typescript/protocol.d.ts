@@ -1751,7 +1751,7 @@ export interface ModelSummary {
   /** `operations` is the number of operations that the model proposed. */
   operations: number;
   /** `reason` is OK, or why there are no notes on these messages. */
-  reason: "OK" | "EMPTY" | "TOO_LARGE" | "INVALID" | "TIMEOUT" | "RATE_LIMITED" | "SERVER_ERROR" | "REFUSED" | "UNREACHABLE" | "CANCELLED" | "NOT_WRITTEN" | "COOLING" | (string & {});
+  reason: "OK" | "EMPTY" | "TOO_LARGE" | "INVALID" | "TIMEOUT" | "RATE_LIMITED" | "SERVER_ERROR" | "REFUSED" | "UNREACHABLE" | "CANCELLED" | "NOT_WRITTEN" | (string & {});
   /** `deltas` counts the answers of models. */
   deltas: number;
   /** `notes` counts all notes, open or closed. */
@@ -2012,7 +2012,7 @@ export interface Cooldown {
   /** `until` is the time from which the model is asked again. */
   until?: string;
   /** `reason` is the reason of the last failure. */
-  reason: "OK" | "EMPTY" | "TOO_LARGE" | "INVALID" | "TIMEOUT" | "RATE_LIMITED" | "SERVER_ERROR" | "REFUSED" | "UNREACHABLE" | "CANCELLED" | "NOT_WRITTEN" | "COOLING" | (string & {});
+  reason: "OK" | "EMPTY" | "TOO_LARGE" | "INVALID" | "TIMEOUT" | "RATE_LIMITED" | "SERVER_ERROR" | "REFUSED" | "UNREACHABLE" | "CANCELLED" | "NOT_WRITTEN" | (string & {});
   /** `detail` describes the last failure. */
   detail?: string;
   /** `failed` is the time of the last failure. */

@@ -18,15 +18,13 @@ func opened(s *Settings) string {
 	k, err1 := s.KernelOptions(nil, nil)
 	sum, err2 := s.summaryOptions()
 	q, err4 := s.qmdOptions()
-	req, err5 := (&App{Settings: *s}).CurateRequest()
-	req.Price = nil
 	e := s.embedConfig()
 	budget := e.Budget != nil
 	e.Budget = nil
 	if k != nil {
 		k.Memory.Backend.Open, k.Memory.Backend.Rebuild = nil, nil
 	}
-	return fmt.Sprintf("%+v %v | %+v %v | %+v %v | %+v %v | %+v %v | %+v | %+v | %+v | %+v | %v %+v", k, err1, sum, err2, q, err4, req, err5, e, budget,
+	return fmt.Sprintf("%+v %v | %+v %v | %+v %v | %+v %v | %+v | %+v | %+v | %+v | %v %+v", k, err1, sum, err2, q, err4, e, budget,
 		s.Retention(), s.PruneOptions(nil), s.AuditOptions(nil), syncOptions(s.Config), s.Config.Workspace.Private, s.summaryConfig())
 }
 

@@ -25,12 +25,8 @@ up to eight entries to MEMORY.md that aren't there yet, under the day's heading:
 decisions, lessons and what the user asked for, as facts of today, each with the
 place that it comes from. Of a log without tags its headings, labels and sentences
 say what is one. Nothing that stands is rewritten; what a new entry replaces
-is named in it. Where there is nothing to say, nothing is written. If section
-summary.model of the configuration names a model, that may reword and drop entries,
-within bounds, and --apply asks it for facts of the two logs, a request each, of lines
-that it has not read before. A fact is taken if each name, number and date in it stands
-in the lines that it cites; it goes to memory/.facts/, and search finds these lines by
-its words. curate shows what it would write, and send, unless --apply is given.`,
+is named in it. Where there is nothing to say, nothing is written. curate shows what it
+would write unless --apply is given.`,
 		Example: `  memkernel curate
   memkernel curate --date 2026-03-09 --apply`,
 		RunE: with(a, f, runCurate),
@@ -50,19 +46,14 @@ func runCurate(ctx context.Context, a *cli.App, f *api.CurateRequest) error {
 	if _, ok := markdownstore.ParseDate(f.Day, time.UTC); f.Day != "" && !ok {
 		return cli.Usagef("--date %q is not a day such as 2026-03-09", f.Day)
 	}
-	req, err := a.CurateRequest()
-	if err != nil {
-		return err
-	}
-	req.Day, req.Apply, req.Now = f.Day, f.Apply, f.Now
-	out, err := askKeeper(ctx, a, "curating", api.Keeper.Curate, req)
+	out, err := askKeeper(ctx, a, "curating", api.Keeper.Curate, *f)
 	if err != nil {
 		return err
 	}
 	if err := cli.Answer(a, curateJSON{"memkernel/curate/v1", out}, out, showCurated); err != nil || a.JSON {
 		return err
 	}
-	if !out.Applied && len(out.Entries)+len(out.Facts) > 0 {
+	if !out.Applied && len(out.Entries) > 0 {
 		a.Tip("nothing was changed; --apply does it")
 	}
 	if out.Run != "" && len(out.Entries) > 0 {
@@ -142,9 +133,6 @@ func showCurated(s *display.Sheet, out *api.Curated) {
 		}
 		s.Para(6, "gray", "{}", from)
 	}
-	for i := range out.Facts {
-		s.Hang("  ", 4, "", "{}", factsLine(&out.Facts[i]))
-	}
 	if out.TakenBack > 0 {
 		s.Para(0, "", "{}", takenBack(out))
 	}
@@ -168,22 +156,6 @@ func added(out *api.Curated) string {
 // back.
 func takenBack(out *api.Curated) string {
 	return display.Say("left out: {entry} that you took back; 'memkernel remember --to {} TEXT' writes one again", out.TakenBack, out.Path)
-}
-
-// factsLine describes the question about a log's facts that a model was, or would be, asked, and
-// the facts that were taken from the answer.
-func factsLine(f *api.Facts) string {
-	lines, price, most := fmt.Sprintf("lines %d to %d of %s", f.FromLine, f.ToLine, f.Path), "", ""
-	if f.USD != nil {
-		price, most = fmt.Sprintf(", $%.4f", *f.USD), fmt.Sprintf(", at most $%.4f", *f.USD)
-	}
-	switch f.Reason {
-	case "":
-		return display.Say("{} would be sent to {} for facts: about {} tokens, and at most {} back{}", lines, f.Model, f.InputTokens, f.OutputTokens, most)
-	case "OK":
-		return display.Say("{}: {fact} in {}, {%d} dropped; {} and {} tokens{}", lines, f.Taken, f.File, f.Dropped, f.InputTokens, f.OutputTokens, price)
-	}
-	return display.Say("{}: no facts: {}: {}", lines, f.Reason, f.Detail)
 }
 
 // shownMove is the length of the shown part of a block, in characters.

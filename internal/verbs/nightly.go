@@ -117,12 +117,8 @@ func runNightly(ctx context.Context, a *cli.App, f *nightlyFlags) error {
 	if f.Once < 0 {
 		return cli.Usagef("--once %v: give for how long, such as 20h", f.Once)
 	}
-	curate, err := a.CurateRequest()
-	if err != nil {
-		return err
-	}
 	req := f.NightlyRequest
-	req.Audit, req.Prune, req.Curate = a.AuditOptions(f.jobs), a.PruneOptions(f.include), curate
+	req.Audit, req.Prune = a.AuditOptions(f.jobs), a.PruneOptions(f.include)
 	out, err := askKeeper(ctx, a, "audit, curate and prune", api.Keeper.Nightly, req)
 	if errors.Is(err, api.ErrNightlyRuns) {
 		return cli.Hint(err, "wait for it, or call it at another time")

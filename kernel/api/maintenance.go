@@ -9,7 +9,6 @@ import (
 
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/health"
-	"github.com/memkernel/memkernel/summary"
 )
 
 // Keeper maintains the memory files of a workspace. It is safe for concurrent use. Runs that
@@ -120,15 +119,7 @@ type Use struct {
 type CurateRequest struct {
 	// Day is the day whose log is read, YYYY-MM-DD in the user's time zone; "" is the day of Now.
 	Day string
-	// Model states facts from the logs that were read. With nil no model is asked.
-	Model summary.Model
-	// FactTokens is the approximate size of the part of a log that goes into one request for
-	// facts; 0 takes 24,000.
-	FactTokens int
-	// Price returns the highest cost of a request to the model, in dollars. It returns false if
-	// the cost is not known. Price may be nil.
-	Price func(inputTokens, outputTokens int) (usd float64, ok bool)
-	// Apply writes the entries. Without it nothing is written, and no model is asked for facts.
+	// Apply writes the entries. Without it nothing is written.
 	Apply bool
 	Now   time.Time
 }
@@ -145,32 +136,6 @@ type Curated struct {
 	BufferBytes int `json:"buffer_bytes"`
 	// TakenBack counts the entries that were not chosen because a person took them back.
 	TakenBack int `json:"taken_back"`
-	// Facts are the requests for facts of the logs. Each log with new lines has one request.
-	// Facts is nil without a model.
-	Facts []Facts `json:"facts,omitempty"`
-}
-
-// Facts is a request for facts of a log, and its outcome.
-type Facts struct {
-	// Path is the log. FromLine is the first line that was sent. ToLine is the last line that was
-	// sent.
-	Path     string `json:"path"`
-	FromLine int    `json:"from_line"`
-	ToLine   int    `json:"to_line"`
-	Model    string `json:"model"`
-	// InputTokens is the size of the request. It is an estimate unless the model's server counted
-	// it. OutputTokens is the size of the answer if the server counted it, otherwise the limit of
-	// the answer.
-	InputTokens  int `json:"input_tokens"`
-	OutputTokens int `json:"output_tokens"`
-	// USD is the cost of the input and output tokens, nil if it is not known.
-	USD *float64 `json:"usd"`
-	// Reason is OK, or why there are no facts; "" if no model was asked.
-	Reason summary.Reason `json:"reason"`
-	Detail string         `json:"detail"`
-	// File is the file that the facts were written to.
-	File string `json:"file"`
-	consolidation.Extracted
 }
 
 // PruneOptions are the thresholds of pruning. 0 takes the default of a threshold, and a negative
@@ -249,9 +214,8 @@ var ErrNightlyRuns = errors.New("another nightly run is under way in this worksp
 
 // NightlyRequest is a request for a night's upkeep.
 type NightlyRequest struct {
-	Audit  AuditOptions
-	Prune  PruneOptions
-	Curate CurateRequest
+	Audit AuditOptions
+	Prune PruneOptions
 	// QuietTime makes the run read today's log and the working buffer and trim observations. Such
 	// a run neither audits nor changes MEMORY.md's older entries.
 	QuietTime bool

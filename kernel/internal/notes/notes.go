@@ -38,7 +38,7 @@ type Taker struct {
 	abort context.CancelFunc
 
 	mu      sync.Mutex      // guards asking and closed
-	asking  map[string]bool // sessions by folder, and other named jobs
+	asking  map[string]bool // sessions by folder
 	closed  bool
 	running sync.WaitGroup
 }
@@ -54,15 +54,7 @@ func NewTaker(o api.SummaryOptions, state store.Store, now func() time.Time) *Ta
 // Start asks the model about a job in the background. It does nothing if a request for the
 // session is under way already, if too many requests are under way, or if the taker was stopped.
 func (n *Taker) Start(job *Job, s session) {
-	n.Also(job.Folder.Where(""), func(ctx context.Context) { n.ask(ctx, job, s) })
-}
-
-// Also runs another request in the background, under the same bounds. name identifies the
-// request. A nil Taker does nothing.
-func (n *Taker) Also(name string, ask func(ctx context.Context)) {
-	if n == nil {
-		return
-	}
+	name := job.Folder.Where("")
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed || n.asking[name] || len(n.asking) >= maxAsking {
@@ -71,7 +63,7 @@ func (n *Taker) Also(name string, ask func(ctx context.Context)) {
 	n.asking[name] = true
 	n.running.Go(func() {
 		defer n.end(name)
-		ask(n.ctx)
+		n.ask(n.ctx, job, s)
 	})
 }
 

@@ -30,7 +30,6 @@ func (d *Desk) Pass(ctx context.Context, of api.Boundary, point journal.CommitPo
 		st := s.TakeSpent()
 		st.Ingested, st.LiftedBytes = p.Stats.Ingested, p.Stats.LiftedBytes
 		p.Stats = st
-		d.stateFacts(p.Flushed, b.Now)
 		d.startNotes(s, b.job)
 		return p, nil
 	})

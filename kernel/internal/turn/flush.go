@@ -117,7 +117,6 @@ func (d *Desk) Flushed(ctx context.Context, r api.FlushReply) (*api.Flushed, err
 	if err != nil {
 		return nil, err
 	}
-	d.stateFacts(out.Items, r.Now)
 	switch {
 	case out.Unwritten != "":
 		out.Line = "flush: " + out.Unwritten

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -116,12 +115,4 @@ func NotesOf(s *session.Session, branch string) (summary.Notes, error) {
 func notesOn(s *session.Session, page string) (summary.Notes, error) {
 	p, _ := s.Page(page)
 	return summary.ReadNotes(p)
-}
-
-// stateFacts asks for facts of the day's log in the background, after a write to the log that
-// must outlive a conversation.
-func (d *Desk) stateFacts(written int, now time.Time) {
-	if written > 0 && d.Facts != nil {
-		d.Notes.Also("facts", func(ctx context.Context) { d.Facts(ctx, now) })
-	}
 }

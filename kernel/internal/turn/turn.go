@@ -31,12 +31,9 @@ type Desk struct {
 	Carry        plan.Memory  // the part of Memory that prompts show
 	PlanLife     plan.Life    // the plans' view of the working state
 	Notes        *notes.Taker // nil without a model
-	// Facts asks the model of Notes for facts of the logs at a moment. The call may take long.
-	// Facts may be nil.
-	Facts    func(ctx context.Context, now time.Time)
-	Habits   *habits      // pauses of agents' sessions
-	Edits    api.EditRule // the changes that agents may make to memory's files
-	LowWater int
+	Habits       *habits      // pauses of agents' sessions
+	Edits        api.EditRule // the changes that agents may make to memory's files
+	LowWater     int
 	// Economy is the default for calls that name no economy.
 	Economy cachelayout.Economy
 	// Recalled is called for the searches that plans make. It may be nil.

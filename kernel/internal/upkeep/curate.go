@@ -11,9 +11,7 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/internal/notes"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
-	"github.com/memkernel/memkernel/summary"
 )
 
 // Curate is [api.Keeper.Curate]. It commits which part of the buffer was read, so that pruning may
@@ -21,17 +19,6 @@ import (
 func (k *Keeper) Curate(ctx context.Context, req api.CurateRequest) (_ *api.Curated, err error) {
 	defer wrap("curate", &err)
 	req.Now = k.at(req.Now)
-	c, err := k.curateDay(ctx, &req)
-	if err != nil {
-		return nil, err
-	}
-	c.Applied = req.Apply
-	c.Facts, err = k.Facts(ctx, &FactOptions{Day: c.Day, Model: req.Model, Tokens: req.FactTokens, Price: req.Price, Apply: req.Apply})
-	return c, err
-}
-
-// curateDay curates a day, without its facts.
-func (k *Keeper) curateDay(ctx context.Context, req *api.CurateRequest) (*api.Curated, error) {
 	r, unlock, err := k.begin(ctx, api.RunCurate, req.Now, req.Apply)
 	if err != nil {
 		return nil, err
@@ -77,7 +64,7 @@ func (k *Keeper) curateDay(ctx context.Context, req *api.CurateRequest) (*api.Cu
 	if err != nil {
 		return nil, err
 	}
-	out := &api.Curated{Curation: *c, TakenBack: len(left), BufferBytes: len(buffer)}
+	out := &api.Curated{Curation: *c, Applied: req.Apply, TakenBack: len(left), BufferBytes: len(buffer)}
 	for i := range out.Entries {
 		out.Entries[i].Text, out.Entries[i].Replaces = r.Masker.Text(out.Entries[i].Text), r.Masker.Text(out.Entries[i].Replaces)
 	}
@@ -86,30 +73,14 @@ func (k *Keeper) curateDay(ctx context.Context, req *api.CurateRequest) (*api.Cu
 	if !req.Apply {
 		return out, nil
 	}
-	return out, r.commitCuration(ctx, snap, out, buffer)
+	if err := r.commitCuration(ctx, snap, out, buffer); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // logsMark is the name under which a curation records the hash of the texts that it read.
 const logsMark = "memory/"
-
-// ask asks a model once, unless the model failed a short while ago, and takes the answer. As with
-// notes, the outcome decides when the model is asked again.
-func (k *Keeper) ask(ctx context.Context, m summary.Model, write bool, p summary.Prompt, take func(answer string) error) (answer summary.Completion, failed *summary.ModelError) {
-	calm, name := notes.OpenCooldowns(k.State), m.Name()
-	if calm.Cooling(name, k.Now()) {
-		return answer, &summary.ModelError{Reason: summary.ReasonCooling, Err: errors.New("it failed a short while ago, and is asked again later; status says when")}
-	}
-	answer, err := m.Complete(ctx, p)
-	if err != nil {
-		failed = summary.Explain(err)
-	} else if err = take(answer.Text); err != nil {
-		failed = &summary.ModelError{Reason: summary.ReasonInvalid, Err: err}
-	}
-	if write {
-		calm.Note(name, failed, k.Now())
-	}
-	return answer, failed
-}
 
 // commitCuration writes a curation, and the part of the buffer that was read. If that part is
 // already recorded and the curation has no entries, nothing is written.

@@ -87,9 +87,7 @@ func (k *Keeper) jobs(ctx context.Context, req *api.NightlyRequest, out *api.Nig
 		return err
 	}
 	curate := func() (err error) {
-		c := req.Curate
-		c.Now, c.Apply = req.Now, !req.DryRun
-		out.Curated, err = k.Curate(ctx, c)
+		out.Curated, err = k.Curate(ctx, api.CurateRequest{Now: req.Now, Apply: !req.DryRun})
 		return err
 	}
 	prune := func() (err error) {
