@@ -140,10 +140,3 @@ func (w when) words(now time.Time) (out []string) {
 	}
 	return out[:min(len(out), mostDayWords)]
 }
-
-// mentions adds the times that package analysis finds and the earlier steps did not find.
-func (r *reader) mentions() {
-	for _, m := range analysis.DatesOf(r.text, r.today) {
-		r.stretches = append(r.stretches, stretch{m.From, m.To.AddDate(0, 0, 1)})
-	}
-}

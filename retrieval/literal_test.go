@@ -28,18 +28,11 @@ func holdsKey[V any](lower string, keys map[string]V) bool {
 // within others.
 func whenBare(text string, now time.Time) when {
 	r := reader{text: text, today: time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)}
-	r.feasts()
 	r.dates()
 	if holdsKey(strings.ToLower(r.text), monthNames) {
 		r.monthsIn()
 	}
-	lower := strings.ToLower(r.text)
-	if holdsKey(lower, unitNames) {
-		r.ago()
-	}
-	if holdsKey(lower, spokenNames) {
-		r.spokenSpans()
-	}
+	r.mentions()
 	r.years()
 	r.shift()
 	return r.when

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/memkernel/memkernel/index/analysis"
 )
 
 // stretch is a stretch of days, to exclusive.
@@ -58,9 +60,7 @@ var (
 	chineseDate = lazy(`(?:((?:19|20)\d\d)\s*年\s*)?(\d{1,2}|十[一二]?|[一二三四五六七八九])\s*月(?:\s*(\d{1,2})\s*[日号])?`)
 	yearAlone   = lazy(`(?:^|[^\d\p{L}.-])((?:19|20)\d\d)(?:年|$|[^\d\p{L}-])`)
 	monthWord   = lazy(`(?i)(?:\b(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?)?(?:^|\b|\s)(` + oneOf(monthNames) + `)\b\.?(?:\s+(?:the\s+)?(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(?:of\s+|de\s+|del\s+)?((?:19|20)\d\d)\b)?`)
-	agoWords    = lazy(`(?i)\b(` + count + `)\s+(` + oneOf(unitNames) + `)\s+ago\b|\bvor\s+(` + count + `)\s+(` + oneOf(unitNames) + `)\b|\bhace\s+(` + count + `)\s+(` + oneOf(unitNames) + `)\b|(` + hanCount + `)\s*个?\s*(天|日|周|星期|月|年)前`)
-	beforeWords = lazy(`(?i)\b(` + count + `)\s+(` + oneOf(unitNames) + `)\s+(before|after|vor|nach|antes|después|despues)\b|(` + hanCount + `)\s*个?\s*(天|日|周|星期|月|年)(之前|之后|前|后)`)
-	spoken      = lazy(`(?i)` + border(oneOf(spokenNames)))
+	beforeWords = lazy(`(?i)\b(` + count + `)\s+(` + oneOf(unitNames) + `)\s+(before|after|vor|nach|antes|después|despues)\b|(` + count + `)\s*个?\s*(天|日|周|星期|月|年)(之前|之后|前|后)`)
 )
 
 // lazy compiles an expression on first use.
@@ -72,10 +72,8 @@ func lazy(expr string) func() *regexp.Regexp {
 // year. Relative times are counted from now.
 func whenOf(text string, now time.Time) when {
 	r := reader{text: text, today: time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)}
-	r.feasts()
 	r.dates()
 	r.monthNames()
-	r.relative()
 	r.mentions()
 	r.years()
 	r.shift()
@@ -140,9 +138,8 @@ func (r *reader) ymd(y, m, d int) bool {
 	return true
 }
 
-// Regular expressions are slow, and most questions name no time. So an expression is matched only
-// against texts with a literal that the expression requires.
-
+// dates reads dates in digits. Regular expressions are slow, so a text without digits is not
+// matched.
 func (r *reader) dates() {
 	if strings.Contains(r.text, "月") {
 		r.each(chineseDate, func(m []string) bool { return r.ymd(numeral(m[1]), numeral(m[2]), numeral(m[3])) })
@@ -154,18 +151,10 @@ func (r *reader) dates() {
 	r.each(dottedDate, func(m []string) bool { return r.ymd(numeral(m[3]), numeral(m[2]), numeral(m[1])) })
 }
 
-// Text that the expressions require.
-var (
-	monthWords  = slices.Collect(maps.Keys(monthNames))
-	unitWords   = slices.Collect(maps.Keys(unitNames))
-	spokenWords = slices.Collect(maps.Keys(spokenNames))
-	agoWordsOf  = []string{"ago", "vor", "hace", "前"}
-)
-
 // monthNames reads months in words. May and March are also other words, so without a number next
 // to them they need a capital letter or "in".
 func (r *reader) monthNames() {
-	if holdsAny(folded(r.text), monthWords) {
+	if holdsAny(folded(r.text), slices.Collect(maps.Keys(monthNames))) {
 		r.monthsIn()
 	}
 }
@@ -192,80 +181,11 @@ func (r *reader) monthsIn() {
 	r.each(monthWord, func([]string) bool { return r.named() })
 }
 
-// relative reads "three weeks ago" and "last week".
-func (r *reader) relative() {
-	lower := folded(r.text)
-	if holdsAny(lower, agoWordsOf) && holdsAny(lower, unitWords) {
-		r.ago()
-	}
-	if holdsAny(lower, spokenWords) {
-		r.spokenSpans()
-	}
-}
-
-func (r *reader) ago() {
-	r.each(agoWords, func(m []string) bool {
-		for i := 1; i+1 < len(m); i += 2 {
-			if m[i] != "" {
-				r.back(numeral(m[i]), unitNames[strings.ToLower(m[i+1])])
-			}
-		}
-		return true
-	})
-}
-
-func (r *reader) spokenSpans() {
-	r.each(spoken, func(m []string) bool {
-		r.span(spokenNames[strings.ToLower(strings.Join(strings.Fields(m[0]), " "))])
-		return true
-	})
-}
-
-// back adds the unit of time n units ago, with the vagueness of spoken language.
-func (r *reader) back(n int, unit byte) {
-	switch unit {
-	case 'd':
-		r.add(r.today.AddDate(0, 0, -n), 0, 0, 1)
-	case 'w':
-		r.add(r.today.AddDate(0, 0, -7*n-3), 0, 0, 7)
-	case 'm':
-		r.add(r.today.AddDate(0, -n, -15), 0, 1, 0)
-	case 'y':
-		r.add(date(r.today.Year()-n, 1, 1), 1, 0, 0)
-	}
-}
-
-// span adds a stretch by its name: a unit and the number of units back.
-func (r *reader) span(s string) {
-	if s == "" {
-		return
-	}
-	n := int(s[1] - '0')
-	switch s[0] {
-	case 'd':
-		r.add(r.today.AddDate(0, 0, -n), 0, 0, 1)
-	case 'w':
-		monday := r.today.AddDate(0, 0, -(int(r.today.Weekday())+6)%7)
-		r.add(monday.AddDate(0, 0, -7*n), 0, 0, 7)
-	case 'm':
-		r.add(date(r.today.Year(), int(r.today.Month())-n, 1), 0, 1, 0)
-	case 'y':
-		r.add(date(r.today.Year()-n, 1, 1), 1, 0, 0)
-	}
-}
-
-// feasts reads the few days of the year that have the same name everywhere.
-func (r *reader) feasts() {
-	lower := strings.ToLower(r.text)
-	for _, f := range feasts {
-		if strings.Contains(lower, f.name) {
-			year := r.today.Year()
-			if date(year, f.month, f.day).After(r.today) {
-				year--
-			}
-			r.add(date(year, f.month, f.day), 0, 0, 1)
-			return
-		}
+// mentions reads names of times, such as "three weeks ago" and "last Christmas".
+func (r *reader) mentions() {
+	for _, m := range analysis.DatesAsked(r.text, r.today) {
+		r.text = strings.Replace(r.text, m.Text, strings.Repeat(" ", len(m.Text)), 1)
+		r.add(m.From, 0, 0, int(m.To.Sub(m.From).Hours()/24)+1)
 	}
 }
 
@@ -279,22 +199,14 @@ func (r *reader) shift() {
 	if m == nil {
 		return
 	}
-	n, unit, way := numeral(m[1]+m[4]), unitNames[strings.ToLower(m[2]+m[5])], strings.ToLower(m[3]+m[6])
-	switch way {
+	n := numeral(m[1] + m[4])
+	switch strings.ToLower(m[3] + m[6]) {
 	case "before", "vor", "antes", "前", "之前":
 		n = -n
 	}
+	by := [...]struct{ months, days int }{{0, n}, {0, 7 * n}, {n, 0}, {12 * n, 0}}[unitNames[strings.ToLower(m[2]+m[5])]-1]
 	for i, s := range r.stretches {
-		days, months := n, 0
-		switch unit {
-		case 'w':
-			days = 7 * n
-		case 'm':
-			days, months = 0, n
-		case 'y':
-			days, months = 0, 12*n
-		}
-		r.stretches[i] = stretch{s.from.AddDate(0, months, days), s.to.AddDate(0, months, days)}
+		r.stretches[i] = stretch{s.from.AddDate(0, by.months, by.days), s.to.AddDate(0, by.months, by.days)}
 	}
 	r.months = 0
 }

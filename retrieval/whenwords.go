@@ -1,7 +1,8 @@
 package retrieval
 
 import (
-	"regexp"
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -34,51 +35,15 @@ var numberNames = numbered(
 )
 
 // unitNames are days, weeks, months and years.
-var unitNames = map[string]byte{
-	"day": 'd', "days": 'd', "día": 'd', "días": 'd', "dia": 'd', "dias": 'd', "tag": 'd', "tage": 'd', "tagen": 'd', "天": 'd', "日": 'd',
-	"week": 'w', "weeks": 'w', "semana": 'w', "semanas": 'w', "woche": 'w', "wochen": 'w', "周": 'w', "星期": 'w',
-	"month": 'm', "months": 'm', "mes": 'm', "meses": 'm', "monat": 'm', "monate": 'm', "monaten": 'm', "月": 'm',
-	"year": 'y', "years": 'y', "año": 'y', "años": 'y', "ano": 'y', "anos": 'y', "jahr": 'y', "jahre": 'y', "jahren": 'y', "年": 'y',
-}
-
-// spokenNames are periods that are named relative to today. Each has a unit, and the number of
-// units ago.
-var spokenNames = map[string]string{
-	"today": "d0", "yesterday": "d1", "this week": "w0", "last week": "w1", "this month": "m0", "last month": "m1",
-	"this year": "y0", "last year": "y1",
-	"hoy": "d0", "ayer": "d1", "anteayer": "d2", "esta semana": "w0", "la semana pasada": "w1", "semana pasada": "w1",
-	"este mes": "m0", "el mes pasado": "m1", "mes pasado": "m1", "este año": "y0", "el año pasado": "y1", "año pasado": "y1",
-	"heute": "d0", "gestern": "d1", "vorgestern": "d2", "diese woche": "w0", "letzte woche": "w1", "vorige woche": "w1", "letzter woche": "w1",
-	"diesen monat": "m0", "letzten monat": "m1", "letztem monat": "m1", "dieses jahr": "y0", "letztes jahr": "y1", "letzten jahr": "y1",
-	"今天": "d0", "昨天": "d1", "前天": "d2", "这周": "w0", "本周": "w0", "上周": "w1", "上个星期": "w1", "上星期": "w1",
-	"这个月": "m0", "本月": "m0", "上个月": "m1", "今年": "y0", "去年": "y1", "前年": "y2",
-}
-
-// feasts are days of the year that have a name.
-var feasts = []struct {
-	name       string
-	month, day int
-}{
-	{"christmas", 12, 25}, {"weihnachten", 12, 25}, {"navidad", 12, 25}, {"圣诞", 12, 25},
-	{"new year's day", 1, 1}, {"neujahr", 1, 1}, {"año nuevo", 1, 1}, {"元旦", 1, 1},
-	{"new year's eve", 12, 31}, {"silvester", 12, 31}, {"nochevieja", 12, 31}, {"halloween", 10, 31},
-}
-
-// count and hanCount are numbers in digits or words.
-var (
-	count    = `\d{1,3}|` + oneOf(latinNumbers())
-	hanCount = `\d{1,3}|十[一二]?|[一二两三四五六七八九]`
+var unitNames = numbered(
+	"day days día días dia dias tag tage tagen 天 日",
+	"week weeks semana semanas woche wochen 周 星期",
+	"month months mes meses monat monate monaten 月",
+	"year years año años ano anos jahr jahre jahren 年",
 )
 
-func latinNumbers() map[string]int {
-	out := map[string]int{}
-	for w, n := range numberNames {
-		if w[0] < 0x80 || strings.HasPrefix(w, "f") || strings.HasPrefix(w, "z") {
-			out[w] = n
-		}
-	}
-	return out
-}
+// count is a number in digits or words.
+var count = `\d{1,3}|` + oneOf(numberNames)
 
 // numbered maps each word to the number of its group, from 1.
 func numbered(groups ...string) map[string]int {
@@ -92,29 +57,8 @@ func numbered(groups ...string) map[string]int {
 }
 
 // oneOf returns an expression for the keys of a map, the longest first.
-func oneOf[V any](m map[string]V) string {
-	var out []string
-	for w := range m {
-		out = append(out, strings.ReplaceAll(regexp.QuoteMeta(w), " ", `\s+`))
-	}
-	slices.SortFunc(out, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	return strings.Join(out, "|")
-}
-
-// border keeps the words of an expression from matching within other words, except Chinese words.
-func border(words string) string {
-	var latin, han []string
-	for _, w := range strings.Split(words, "|") {
-		if w[0] < 0xE0 {
-			latin = append(latin, w)
-		} else {
-			han = append(han, w)
-		}
-	}
-	return `\b(?:` + strings.Join(latin, "|") + `)\b|` + strings.Join(han, "|")
+func oneOf(m map[string]int) string {
+	return strings.Join(slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
+	}), "|")
 }

@@ -157,7 +157,7 @@ func (m *match) is(s symbol, w *dateWord) bool {
 	switch s.class {
 	case 0:
 		as, ok := s.words[w.low]
-		return ok && fits(as, w)
+		return ok && m.fits(as, w)
 	case 'D':
 		m.day = w.number
 		return w.number >= 1 && w.number <= 31
@@ -171,7 +171,7 @@ func (m *match) is(s symbol, w *dateWord) bool {
 		}
 	}
 	v, ok := m.classes[s.class][w.low]
-	if !ok || !fits(v.word, w) {
+	if !ok || !m.fits(v.word, w) {
 		return false
 	}
 	switch s.class {
@@ -192,10 +192,10 @@ func (m *match) is(s symbol, w *dateWord) bool {
 }
 
 // fits reports whether a word is written as large as a table has it.
-func fits(table string, w *dateWord) bool {
+func (f *finder) fits(table string, w *dateWord) bool {
 	switch r, _ := utf8.DecodeRuneInString(table); {
 	case unicode.IsUpper(r):
-		return w.upper
+		return w.upper || f.asked
 	case r == '\'':
 		return !w.upper
 	}
@@ -208,12 +208,13 @@ func (m *match) span(i, end int, day time.Time) (Span, bool) {
 		return len(words) > 0 && at >= 0 && at < len(m.words) && words[m.words[at].low]
 	}
 	front := [...]map[string]bool{isThis: nil, isDay: m.not, isLast: m.told, isNext: m.told, isAgo: m.vague}
-	if near(i-1, front[m.do]) || m.do <= isNext && near(end, m.nor) {
+	past := m.do == isLast || m.do == isAgo || m.do == isDay && m.days < 0
+	if !(m.asked && past) && (near(i-1, front[m.do]) || m.do <= isNext && near(end, m.nor)) {
 		return Span{}, false
 	}
 	switch m.do {
 	case isDay:
-		if m.unsure && !slices.ContainsFunc(m.words, func(w dateWord) bool { return m.sure[w.low] }) || m.days == 0 {
+		if m.unsure && !slices.ContainsFunc(m.words, func(w dateWord) bool { return m.sure[w.low] }) || m.days == 0 && !m.asked {
 			return Span{}, false
 		}
 		return oneDay(day, m.days), true
@@ -235,6 +236,9 @@ func (m *match) span(i, end int, day time.Time) (Span, bool) {
 		return month(time.Date(m.year, time.Month(m.month), 1, 0, 0, 0, 0, time.UTC), 0), true
 	case isWeek:
 		return weekOf(day, m.ord, m.month, m.year)
+	}
+	if m.asked {
+		return feastFrom(day.AddDate(0, 0, 1), m.feast, -1)
 	}
 	return feastNear(day, m.feast)
 }

@@ -17,6 +17,7 @@ var together = map[string]string{
 	"w-1": "上周 上週 上星期 上个星期 上個星期 上礼拜 上个礼拜 先週 지난주 지난_주", "w-2": "上上周 先々週 지지난주", "w1": "下周 下週 下星期 下个星期 下個星期 下礼拜 来週 다음_주 다음주", "w2": "下下周 再来週",
 	"m-1": "上个月 上個月 上月 先月 지난달", "m-2": "上上个月 先々月", "m1": "下个月 下個月 来月 다음_달 다음달",
 	"y-1": "去年 昨年 작년 지난해", "y-2": "前年 一昨年 おととし 재작년", "y1": "明年 来年 내년", "y2": "后年 後年 再来年",
+	"d0": "今天 今日 오늘", "f1225": "圣诞 聖誕 クリスマス", "f101": "元旦",
 	"e-1": "上周末 上週末 先週末 지난_주말", "e1": "下周末 来週末",
 	"w0": "本周 本週 这周 這週 这个星期 这星期 今週 이번_주", "m0": "本月 这个月 這個月 今月 이번_달", "y0": "今年 올해",
 	// Words that only look like a name.
@@ -45,7 +46,7 @@ var before = map[string]int{
 // name is a name of a time.
 type name struct {
 	text string
-	unit byte // 0: it is none; W: a day of a week
+	unit byte // 0: it is none; W: a day of a week; f: a feast, n is its month and day
 	n    int
 	day  int
 }
@@ -111,7 +112,7 @@ func (f *finder) named(line string, i *int, r rune, day time.Time) bool {
 		from := *i
 		*i += len(n.text)
 		s, ok := n.span(day)
-		if ok {
+		if ok && (f.asked || n.unit != 'f' && (n.unit != 'd' || n.n != 0)) {
 			f.add(line, from, *i, s, false)
 		}
 		return true
@@ -134,6 +135,8 @@ func (n name) span(day time.Time) (Span, bool) {
 		return s, true
 	case 'W':
 		return weekday(day, n.n, n.day), true
+	case 'f':
+		return feastFrom(day.AddDate(0, 0, 1), feast{n.n / 100, n.n % 100}, -1)
 	}
 	return Span{}, false
 }

@@ -9,8 +9,8 @@ package analysis
 //	O  an ordinal     M  a month      H  a feast
 type language struct {
 	name string
-	// days are names of days by their distance: yesterday is -1. 0 is the day itself. It is read
-	// so that no part of its name is taken for another.
+	// days are names of days by their distance: yesterday is -1. 0 is the day itself, which counts
+	// in a question alone.
 	days map[int]string
 	// one and many are the units, day, week, month, year and weekend: in the singular, and in
 	// other forms that may follow a number.
@@ -34,7 +34,7 @@ type language struct {
 var dateLanguages = []language{
 	{
 		name:     "en",
-		days:     map[int]string{-2: "the? day before yesterday", -1: "yesterday; last night; yesterday morning|afternoon|evening|night", 1: "tomorrow; tomorrow morning|afternoon|evening|night", 2: "the? day after tomorrow"},
+		days:     map[int]string{-2: "the? day before yesterday", -1: "yesterday; last night; yesterday morning|afternoon|evening|night", 0: "today", 1: "tomorrow; tomorrow morning|afternoon|evening|night", 2: "the? day after tomorrow"},
 		one:      [5]string{"day", "week", "month", "year", "weekend"},
 		many:     [5]string{"days", "weeks", "months", "years", "weekends"},
 		weekdays: "Monday|Mon; Tuesday|Tues|Tue; Wednesday|Wed; Thursday|Thurs|Thu; Friday|Fri; Saturday|Sat; Sunday|Sun",
@@ -50,7 +50,7 @@ var dateLanguages = []language{
 	},
 	{
 		name: "de",
-		days: map[int]string{-2: "vorgestern; vorgestern abend", -1: "gestern; gestern morgen|abend|nacht|mittag|nachmittag|früh; letzte Nacht", 0: "heute morgen",
+		days: map[int]string{-2: "vorgestern; vorgestern abend", -1: "gestern; gestern morgen|abend|nacht|mittag|nachmittag|früh; letzte Nacht", 0: "heute; heute morgen",
 			1: "'morgen; 'morgen früh|abend|nachmittag|mittag", 2: "übermorgen"},
 		one:      [5]string{"tag", "woche", "monat", "jahr", "wochenende"},
 		many:     [5]string{"tage|tagen", "wochen", "monate|monaten", "jahre|jahren", "wochenenden"},
@@ -68,7 +68,7 @@ var dateLanguages = []language{
 	},
 	{
 		name:     "fr",
-		days:     map[int]string{-2: "avant hier", -1: "hier~; hier matin|soir; hier après midi; la? nuit dernière", 1: "demain; demain matin|soir", 2: "après demain"},
+		days:     map[int]string{-2: "avant hier", -1: "hier~; hier matin|soir; hier après midi; la? nuit dernière", 0: "aujourd hui", 1: "demain; demain matin|soir", 2: "après demain"},
 		one:      [5]string{"jour", "semaine", "mois", "an|année", "week end|weekend"},
 		many:     [5]string{"jours", "semaines", "mois", "ans|années", "week ends"},
 		weekdays: "lundi; mardi; mercredi; jeudi; vendredi; samedi; dimanche",
@@ -85,7 +85,7 @@ var dateLanguages = []language{
 	},
 	{
 		name:     "es",
-		days:     map[int]string{-2: "anteayer; antes de ayer; antier", -1: "ayer; anoche; ayer por la mañana|tarde|noche", 1: "mañana; mañana por la mañana|tarde|noche", 2: "pasado mañana"},
+		days:     map[int]string{-2: "anteayer; antes de ayer; antier", -1: "ayer; anoche; ayer por la mañana|tarde|noche", 0: "hoy", 1: "mañana; mañana por la mañana|tarde|noche", 2: "pasado mañana"},
 		one:      [5]string{"día|dia", "semana", "mes", "año", "fin de semana"},
 		many:     [5]string{"días|dias", "semanas", "meses", "años", "fines de semana"},
 		weekdays: "lunes; martes; miércoles|miercoles; jueves; viernes; sábado|sabado; domingo",
@@ -100,7 +100,7 @@ var dateLanguages = []language{
 	},
 	{
 		name:     "it",
-		days:     map[int]string{-2: "l? altro ieri; avantieri", -1: "ieri; ieri mattina|sera|notte|pomeriggio", 1: "domani; domani mattina|sera|pomeriggio", 2: "dopodomani"},
+		days:     map[int]string{-2: "l? altro ieri; avantieri", -1: "ieri; ieri mattina|sera|notte|pomeriggio", 0: "oggi", 1: "domani; domani mattina|sera|pomeriggio", 2: "dopodomani"},
 		one:      [5]string{"giorno", "settimana", "mese", "anno", "fine settimana|weekend"},
 		many:     [5]string{"giorni", "settimane", "mesi", "anni", ""},
 		weekdays: "lunedì|lunedi; martedì|martedi; mercoledì|mercoledi; giovedì|giovedi; venerdì|venerdi; sabato; domenica",
@@ -115,7 +115,7 @@ var dateLanguages = []language{
 	},
 	{
 		name:     "pt",
-		days:     map[int]string{-2: "anteontem", -1: "ontem; ontem à noite; ontem de manhã", 1: "amanhã; amanhã à noite|tarde; amanhã de manhã", 2: "depois de amanhã"},
+		days:     map[int]string{-2: "anteontem", -1: "ontem; ontem à noite; ontem de manhã", 0: "hoje", 1: "amanhã; amanhã à noite|tarde; amanhã de manhã", 2: "depois de amanhã"},
 		one:      [5]string{"dia", "semana", "mês", "ano", "fim de semana|final de semana"},
 		many:     [5]string{"dias", "semanas", "meses", "anos", ""},
 		weekdays: "segunda feira|segunda; terça feira; quarta feira; quinta feira; sexta feira; sábado; domingo",
@@ -130,7 +130,7 @@ var dateLanguages = []language{
 	},
 	{
 		name:     "nl",
-		days:     map[int]string{-2: "eergisteren", -1: "gisteren; gisteravond; gisterochtend; gistermiddag; afgelopen nacht", 0: "deze morgen", 1: "'morgen; morgenavond; morgenochtend; morgenmiddag", 2: "overmorgen"},
+		days:     map[int]string{-2: "eergisteren", -1: "gisteren; gisteravond; gisterochtend; gistermiddag; afgelopen nacht", 0: "vandaag; deze morgen", 1: "'morgen; morgenavond; morgenochtend; morgenmiddag", 2: "overmorgen"},
 		one:      [5]string{"dag", "week", "maand", "jaar", "weekend"},
 		many:     [5]string{"dagen", "weken", "maanden", "jaren|jaar", ""},
 		weekdays: "maandag; dinsdag; woensdag; donderdag; vrijdag; zaterdag; zondag",
@@ -145,7 +145,7 @@ var dateLanguages = []language{
 	},
 	{
 		name:     "ru",
-		days:     map[int]string{-2: "позавчера", -1: "вчера; вчера утром|вечером|днём|ночью", 1: "завтра; завтра утром|вечером|днём", 2: "послезавтра"},
+		days:     map[int]string{-2: "позавчера", -1: "вчера; вчера утром|вечером|днём|ночью", 0: "сегодня", 1: "завтра; завтра утром|вечером|днём", 2: "послезавтра"},
 		one:      [5]string{"день", "неделя|неделю|неделе|недели", "месяц|месяце", "год|году", "выходные|выходных"},
 		many:     [5]string{"дня|дней", "недели|недель", "месяца|месяцев", "года|лет", ""},
 		weekdays: "понедельник; вторник; среда|среду; четверг; пятница|пятницу; суббота|субботу; воскресенье",
@@ -159,7 +159,7 @@ var dateLanguages = []language{
 	},
 	{
 		name:     "pl",
-		days:     map[int]string{-2: "przedwczoraj", -1: "wczoraj; wczoraj rano|wieczorem", 1: "jutro; jutro rano|wieczorem", 2: "pojutrze"},
+		days:     map[int]string{-2: "przedwczoraj", -1: "wczoraj; wczoraj rano|wieczorem", 0: "dzisiaj; dziś", 1: "jutro; jutro rano|wieczorem", 2: "pojutrze"},
 		one:      [5]string{"dzień", "tydzień|tygodniu", "miesiąc|miesiącu", "rok|roku", "weekend"},
 		many:     [5]string{"dni", "tygodnie|tygodni", "miesiące|miesięcy", "lata|lat", ""},
 		weekdays: "poniedziałek; wtorek; środa|środę; czwartek; piątek; sobota|sobotę; niedziela|niedzielę",
@@ -171,7 +171,7 @@ var dateLanguages = []language{
 	},
 	{
 		name:     "sv",
-		days:     map[int]string{-2: "förrgår; i förrgår", -1: "igår; i går", 1: "imorgon; i morgon", 2: "övermorgon; i övermorgon"},
+		days:     map[int]string{-2: "förrgår; i förrgår", -1: "igår; i går", 0: "idag; i dag", 1: "imorgon; i morgon", 2: "övermorgon; i övermorgon"},
 		one:      [5]string{"dag", "vecka|veckan", "månad|månaden", "år|året", "helg|helgen"},
 		many:     [5]string{"dagar", "veckor", "månader", "år", ""},
 		weekdays: "måndag; tisdag; onsdag; torsdag; fredag; lördag; söndag",

@@ -63,10 +63,12 @@ func DatesIn(text string, trail []string, day string) []Mention {
 	return f.found
 }
 
-// DatesOf finds the mentions in one line that was written on a day.
-func DatesOf(line string, day time.Time) []Mention {
-	f := finder{day: midnight(day)}
-	f.read(line, "", 0)
+// DatesAsked finds the mentions in a question that is asked on a day. In a question a feast is the
+// last one, "today" is a mention, "the last week" is the week before this one, and capitals don't
+// matter.
+func DatesAsked(question string, day time.Time) []Mention {
+	f := finder{day: midnight(day), asked: true}
+	f.read(question, "", 0)
 	return f.found
 }
 
@@ -78,6 +80,8 @@ type finder struct {
 	level      int
 	found      []Mention
 	words      []dateWord
+	// asked is true for a question.
+	asked bool
 }
 
 // read finds the mentions of a line.
