@@ -199,7 +199,7 @@ func (c *checker) file(f fileRow) error {
 		if err := c.tx.QueryRowContext(c.ctx, "SELECT labels FROM files WHERE id=?", f.id).Scan(&labels); err != nil {
 			return err
 		}
-		chunks[0].Labels = SplitLabels(labels)
+		chunks[0].Labels = SplitLines(labels)
 	}
 	if !bytes.Equal(hashFile(chunks), f.hash) {
 		c.found("the chunks of %s are not those that were stored", f.path)

@@ -108,7 +108,7 @@ func missing(ctx context.Context, d *door, model string, after int64) (out []Mis
 	var trail string
 	last = after
 	err = drv.Each(ctx, h.read, []any{&last, &m.Hash, &trail, &m.Text, &m.Path}, func() error {
-		m.Trail = SplitTrail(trail)
+		m.Trail = SplitLines(trail)
 		out = append(out, m)
 		return nil
 	}, `SELECT c.row, c.hash, c.trail, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file

@@ -295,7 +295,7 @@ func readHits(ctx context.Context, db drv.Conn, query string, args ...any) (out 
 	err = drv.Each(ctx, db, []any{&row.row, &row.file, &row.Seq, &row.Whole, &row.ID, &row.Hash, &row.StartLine, &row.EndLine, &row.Tokens,
 		&row.Date, &trail, &keywords, &row.Text, &row.Path, &mtime}, func() error {
 		h := row
-		h.Trail, h.ModTime = SplitTrail(trail), time.Unix(0, mtime)
+		h.Trail, h.ModTime = SplitLines(trail), time.Unix(0, mtime)
 		h.SetKeywords(keywords)
 		out = append(out, h)
 		return nil

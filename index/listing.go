@@ -113,43 +113,32 @@ func (w *Work[R]) Bytes() (n int64) {
 	return n
 }
 
-// Noted is the content of an index's row about a file. It holds the time when the file was read,
-// in ns since 1970, and whether the file must be read again even if its stat is unchanged.
-type Noted struct {
-	Path        string
-	Size, Mtime int64
-	Again       bool
-}
-
-// Compare returns the work to do. The caller must sort known by path.
-func Compare[R any](l *Listing, known []R, note func(*R) Noted) Work[R] {
+// Compare returns the work to do. The caller must sort known by path. current reports whether a
+// row is about the file as it is now.
+func Compare[R any](l *Listing, known []R, path func(*R) string, current func(*R, FileStat) bool) Work[R] {
 	var w Work[R]
-	gone := func(row *R) {
-		if !l.unsure(note(row).Path) {
-			w.Remove = append(w.Remove, row)
+	i := 0
+	goneBefore := func(next *FileStat) {
+		for ; i < len(known) && (next == nil || path(&known[i]) < next.Path); i++ {
+			if row := &known[i]; !l.unsure(path(row)) {
+				w.Remove = append(w.Remove, row)
+			}
 		}
 	}
-	i := 0
 	for _, f := range l.Files {
-		for ; i < len(known) && note(&known[i]).Path < f.Path; i++ {
-			gone(&known[i])
-		}
+		goneBefore(&f)
 		var row *R
-		if i < len(known) && note(&known[i]).Path == f.Path {
+		if i < len(known) && path(&known[i]) == f.Path {
 			row = &known[i]
 			i++
 		}
-		if row != nil {
-			if n := note(row); n.Size == f.Size && n.Mtime == f.Nanos() && !n.Again {
-				w.Unchanged++
-				continue
-			}
+		if row != nil && current(row, f) {
+			w.Unchanged++
+		} else {
+			w.Read = append(w.Read, Job[R]{f, row})
 		}
-		w.Read = append(w.Read, Job[R]{f, row})
 	}
-	for ; i < len(known); i++ {
-		gone(&known[i])
-	}
+	goneBefore(nil)
 	return w
 }
 
@@ -159,7 +148,9 @@ type job = Job[fileRow]
 // compare calls Compare for this index. If again is set, it includes the files that must be read
 // even if their stat is unchanged.
 func (l *Listing) compare(known []fileRow, again bool) Work[fileRow] {
-	return Compare(l, known, func(r *fileRow) Noted { return Noted{r.path, r.size, r.mtime, again && r.again} })
+	return Compare(l, known, func(r *fileRow) string { return r.path }, func(r *fileRow, f FileStat) bool {
+		return r.size == f.Size && r.mtime == f.Nanos() && !(again && r.again)
+	})
 }
 
 // statHash returns one file's part of the stamp. It is FNV-1a over the path, size and time,

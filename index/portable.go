@@ -13,15 +13,11 @@ import (
 // the rules for comparing files, naming and hashing chunks, making words and ranking hits. All
 // stores use the same rules and hence return the same hits.
 
-// Weights are those of a word by where it is: in a chunk's text, in its headings, in the folder and
-// keywords of its file, in the names of its file.
-var Weights = fts5.Weights
+// BM25 holds the constants of a score, and the weights of a word by where it is: in a chunk's text,
+// in its headings, in the folder and keywords of its file, in the names of its file.
+var BM25 = fts5.BM25
 
-// BM25 as FTS5 has it: the constants, and the weight of a word that more than half of the chunks hold.
 const (
-	BM25K1    = fts5.K1
-	BM25B     = fts5.B
-	BM25Least = fts5.Least
 	// MaxTerms bounds the words of one search. A longer question is reduced to the rarest among
 	// its first MaxLookup words.
 	MaxTerms  = maxTerms

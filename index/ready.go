@@ -61,7 +61,7 @@ func analyse(a *analysis.Analyzer, path, keywords, trail, date, text string) *Wo
 		Lang:  lang,
 		Body:  string(body),
 		Trail: string(a.AppendIndexAs(nil, trail, lang)),
-		File:  strings.TrimSpace(file + " " + analysis.DateWords(text, SplitTrail(trail), date)),
+		File:  strings.TrimSpace(file + " " + analysis.DateWords(text, SplitLines(trail), date)),
 		Names: string(a.AppendIndexAs(nil, strings.TrimSuffix(base, pathpkg.Ext(base))+"\n"+names, lang)),
 	}
 }

@@ -137,7 +137,7 @@ func (ix *Index) Labels(ctx context.Context) (labels map[string][]string, err er
 		labels = map[string][]string{}
 		var path, stored string
 		err := drv.Each(ctx, h.read, []any{&path, &stored}, func() error {
-			labels[path] = SplitLabels(stored)
+			labels[path] = SplitLines(stored)
 			return nil
 		}, "SELECT path, labels FROM files WHERE labels<>''")
 		if err == nil {
@@ -161,6 +161,3 @@ func LabelsOf(chunks []ReadyChunk) string {
 	}
 	return strings.Join(out, "\n")
 }
-
-// SplitLabels reads labels as they are stored.
-func SplitLabels(stored string) []string { return strings.Split(stored, "\n") }

@@ -192,8 +192,8 @@ func joinTrail(trail []string) string {
 	return strings.Join(trail, "\n")
 }
 
-// SplitTrail reads a trail as it is stored.
-func SplitTrail(stored string) []string {
+// SplitLines returns what is stored one per line: the headings of a trail, or the labels of a file.
+func SplitLines(stored string) []string {
 	if stored == "" {
 		return nil
 	}

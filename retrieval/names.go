@@ -17,7 +17,7 @@ import (
 
 // nameWeight is the number of times that a word of a name counts for the head, as in the index.
 // nameShare is the number for the other passages of the note.
-var nameWeight = index.Weights[3]
+var nameWeight = index.BM25.Weights[3]
 
 const nameShare = .5
 

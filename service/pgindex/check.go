@@ -90,7 +90,7 @@ func (c *checker) step(ctx context.Context, tx pgx.Tx, a *analysis.Analyzer, las
 	var hash, trail, keywords, body []byte
 	_, err := pgx.ForEachRow(rows, []any{last, &path, &rules, &hash, &trail, &keywords, &date, &body}, func() error {
 		r := index.ReadyChunk{Chunk: index.Chunk{Text: string(body), Date: date, Keywords: string(keywords)}, TrailText: string(trail)}
-		if h := index.HashChunk(index.SplitTrail(r.TrailText), r.Text); string(h[:]) != string(hash) {
+		if h := index.HashChunk(index.SplitLines(r.TrailText), r.Text); string(h[:]) != string(hash) {
 			c.found("chunk %d of %s is not the text that was stored", *last, path)
 			return nil
 		}

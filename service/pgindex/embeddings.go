@@ -100,7 +100,7 @@ func missingAfter(ctx context.Context, st *site, model string, after int64) (out
 		var hash, trail, body []byte
 		err = row.Scan(&last, &hash, &trail, &body, &m.Path)
 		copy(m.Hash[:], hash)
-		m.Trail, m.Text = index.SplitTrail(string(trail)), string(body)
+		m.Trail, m.Text = index.SplitLines(string(trail)), string(body)
 		return m, err
 	})
 	return out, last, err

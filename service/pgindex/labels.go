@@ -24,7 +24,7 @@ func (ix *Index) Labels(ctx context.Context) (map[string][]string, error) {
 			if space != v.space {
 				path = index.OwnedPath(v.agents[space], path)
 			}
-			out[path] = index.SplitLabels(string(labels))
+			out[path] = index.SplitLines(string(labels))
 			return nil
 		})
 		return out, err

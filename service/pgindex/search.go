@@ -130,10 +130,10 @@ m AS MATERIALIZED (
 	FROM q JOIN chunks AS c ON c.terms @@ q.query
 	WHERE c.scope = ANY($1::integer[])
 	GROUP BY c.row ORDER BY score DESC LIMIT $6::bigint)`+hitQuery,
-	index.BM25Least, index.BM25K1+1, index.BM25K1*index.BM25B/largest, index.BM25K1*(1-index.BM25B)/largest,
-	index.Weights[0]/largest, index.Weights[2]/largest, index.Weights[3]/largest)
+	index.BM25.Least, index.BM25.K1+1, index.BM25.K1*index.BM25.B/largest, index.BM25.K1*(1-index.BM25.B)/largest,
+	index.BM25.Weights[0]/largest, index.BM25.Weights[2]/largest, index.BM25.Weights[3]/largest)
 
-var largest = slices.Max(index.Weights[:])
+var largest = slices.Max(index.BM25.Weights[:])
 
 // nearestHits returns the chunks with the nearest vectors.
 func nearestHits(ctx context.Context, st *site, v *view, q index.Query) ([]index.Hit, error) {
@@ -193,7 +193,7 @@ func (v *view) hit(row pgx.CollectableRow) (h index.Hit, err error) {
 	err = row.Scan(&h.Seq, &h.Whole, &h.ID, &hash, &h.StartLine, &h.EndLine, &h.Tokens, &h.Date, &trail, &keywords, &body, &h.Path, &mtime, &space, &h.Raw)
 	copy(h.Hash[:], hash)
 	h.SetKeywords(string(keywords))
-	h.Trail, h.Text, h.ModTime = index.SplitTrail(string(trail)), string(body), time.Unix(0, mtime)
+	h.Trail, h.Text, h.ModTime = index.SplitLines(string(trail)), string(body), time.Unix(0, mtime)
 	if space != v.space {
 		h.Path = index.OwnedPath(v.agents[space], h.Path)
 		h.ID = v.agents[space] + "/" + h.ID

@@ -228,8 +228,8 @@ type job = index.Job[fileRow]
 // must be read even if their stat is unchanged. Files whose words were made by other rules are
 // always included.
 func compare(l *index.Listing, known []fileRow, again bool) index.Work[fileRow] {
-	return index.Compare(l, known, func(r *fileRow) index.Noted {
-		return index.Noted{Path: r.Path, Size: r.Size, Mtime: r.Mtime, Again: again && r.Again || r.Analysis != analysis.Version}
+	return index.Compare(l, known, func(r *fileRow) string { return r.Path }, func(r *fileRow, f index.FileStat) bool {
+		return r.Size == f.Size && r.Mtime == f.Nanos() && !(again && r.Again) && r.Analysis == analysis.Version
 	})
 }
 

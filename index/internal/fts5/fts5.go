@@ -23,17 +23,19 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// Weights of the columns of chunks_fts, in their order: body, trail, file, names. A word in a heading
-// counts more for a chunk than one in its text, and so does one in the names of its file, or in its
-// folder and keywords, though all chunks of the file share it.
-var Weights = [...]float64{1, 3, 1.5, 3}
+// BM25 as FTS5 has it: its constants, the weight of a word that more than half of the chunks hold,
+// and the weights of the columns of chunks_fts, in their order: body, trail, file, names. A word in
+// a heading counts more for a chunk than one in its text, and so does one in the names of its file,
+// or in its folder and keywords, though all chunks of the file share it.
+var BM25 = struct {
+	K1, B, Least float64
+	Weights      [4]float64
+}{k1, b, least, [...]float64{1, 3, 1.5, 3}}
 
-// BM25 as FTS5 has it: its constants, and the weight of a word that more than half of the chunks
-// hold.
 const (
-	K1    = 1.2
-	B     = 0.75
-	Least = 1e-6
+	k1    = 1.2
+	b     = 0.75
+	least = 1e-6
 )
 
 // create are the statements that make the table. It holds words that were analysed

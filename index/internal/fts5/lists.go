@@ -216,12 +216,12 @@ func (l *wordLists) idf(of *postings) float64 {
 	if idf := math.Log((l.rows - hits + 0.5) / (hits + 0.5)); idf > 0 {
 		return idf
 	}
-	return Least
+	return least
 }
 
 // share returns what a word adds to the score of a row.
 func (l *wordLists) share(idf, freq float64, at int32) float64 {
-	return idf * ((freq * (K1 + 1)) / (freq + l.norm(l.lengths[at])))
+	return idf * ((freq * (k1 + 1)) / (freq + l.norm(l.lengths[at])))
 }
 
 // norm returns the term that the length of a chunk adds to a frequency in the denominator.
@@ -229,7 +229,7 @@ func (l *wordLists) norm(length uint32) float64 {
 	if int(length) < len(l.norms) {
 		return l.norms[length]
 	}
-	return K1 * (1 - B + B*float64(length)/l.mean)
+	return k1 * (1 - b + b*float64(length)/l.mean)
 }
 
 // maxNorms bounds the lengths whose norm is kept.

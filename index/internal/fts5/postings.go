@@ -178,12 +178,12 @@ func (d *decoder) part(b []byte) error {
 // emit weighs the places of a row: a place each varint, except that a 1 means
 // that the column follows.
 func (d *decoder) emit(places []byte) {
-	freq, weight, named := 0.0, Weights[0], false
+	freq, weight, named := 0.0, BM25.Weights[0], false
 	for i := 0; i < len(places); i++ {
 		if places[i] == 1 && i+1 < len(places) {
 			i++
-			if c := int(places[i]); c < len(Weights) {
-				weight, named = Weights[c], named || c == len(Weights)-1
+			if c := int(places[i]); c < len(BM25.Weights) {
+				weight, named = BM25.Weights[c], named || c == len(BM25.Weights)-1
 			}
 			continue
 		}

@@ -108,7 +108,7 @@ func bestBySQL(ctx context.Context, db drv.Conn, terms []string, n int) ([]Row, 
 
 // rowsBySQL finds the n best rows for an expression, among some rows if they are given.
 func rowsBySQL(ctx context.Context, db drv.Conn, expr string, among []Row, n int) ([]Row, error) {
-	query, args := bestQuery, []any{Weights[0], Weights[1], Weights[2], Weights[3], expr}
+	query, args := bestQuery, []any{BM25.Weights[0], BM25.Weights[1], BM25.Weights[2], BM25.Weights[3], expr}
 	if len(among) > 0 {
 		ids := make([]int64, len(among))
 		for i, r := range among {
