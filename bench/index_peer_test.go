@@ -42,7 +42,7 @@ func newPeer(b testing.TB) peer {
 	const common = "?_busy_timeout=5000&_journal_mode=WAL&_synchronous=NORMAL&_txlock=immediate"
 	file := "file:" + filepath.Join(b.TempDir(), "bare.sqlite") + common
 	driver := "sqlite"
-	if index.Driver == "mattn" {
+	if index.Driver == "sqlite3" {
 		driver, file = "sqlite3", file+"&_cache_size=-65536"
 	} else {
 		file += "&_pragma=cache_size(-65536)&_pragma=page_size(16384)"

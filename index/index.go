@@ -12,9 +12,9 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// Driver names the SQLite driver that this program was built with: "modernc",
-// or "mattn" under the build tag cgo_sqlite.
-const Driver = drv.Name
+// Driver names the SQLite driver that this program was built with: sqlite, which is modernc.org/sqlite,
+// or sqlite3, the binding to C, under the build tag cgo_sqlite.
+const Driver = drv.Driver
 
 // Options are settings of an Index. A nil *Options means the defaults.
 type Options struct {

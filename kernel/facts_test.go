@@ -41,7 +41,7 @@ func TestFactsOfLines(t *testing.T) {
 	if r := hitsOf(t, k, "pottery", true); len(r.Hits) != 0 {
 		t.Errorf("found %+v", r.Hits)
 	}
-	putAll(t, dir, map[string]string{factPath: markdownstore.FactsHead(logPath) + markdownstore.FactRow(logPath, f)})
+	putAll(t, dir, map[string]string{factPath: markdownstore.FactsFile(logPath, []markdownstore.Fact{f}, "", 0)})
 	if _, err := k.Reindex(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -102,16 +102,16 @@ func TestFactsAreForgotten(t *testing.T) {
 	c.add(memkernel.RoleAssistant, words("I will remember that."))
 	live(t, k, c)
 	log := "# 2026-03-09\n\n- The lighthouse keeper of " + secretWord + " grows black tulips behind the oil store.\n- The pier is painted blue.\n"
-	rows := markdownstore.FactsHead(logPath)
+	var facts []markdownstore.Fact
 	for i, text := range []string{"Flowers at " + secretWord + " (gardening)", "The pier is painted blue (colour)"} {
 		f, ok := markdownstore.NewFact(text, []markdownstore.LineRange{{From: 3 + i, To: 3 + i}}, log)
 		if !ok {
 			t.Fatal(text)
 		}
-		rows += markdownstore.FactRow(logPath, f)
+		facts = append(facts, f)
 	}
 	gone, _ := markdownstore.NewFact("The lighthouse keeper of "+secretWord+" grows black tulips (old)", []markdownstore.LineRange{{From: 1, To: 1}}, "a line that is gone\n")
-	rows += markdownstore.FactRow(logPath, gone) + markdownstore.ReadMark(log, 4)
+	rows := markdownstore.FactsFile(logPath, append(facts, gone), log, 4)
 	putAll(t, dir, map[string]string{logPath: log, factPath: rows})
 	forget(t, k, false)
 	if raw, _ := os.ReadFile(filepath.Join(dir, factPath)); string(raw) != rows {

@@ -66,18 +66,23 @@ func NewFact(text string, lines []LineRange, of string) (f Fact, ok bool) {
 	return f, ok && f.Text != ""
 }
 
-// FactsHead is the beginning of a file of facts.
-func FactsHead(p string) string {
-	return "# Facts of " + p + "\n\nThe lines that a row cites are found by the words of the row, too. A row is no memory of\nits own: once its lines have changed it does not count. This file may be deleted.\n\n"
-}
-
-// FactRow returns the row of a fact of a file, with its line end.
-func FactRow(p string, f Fact) string {
-	refs := make([]string, len(f.Lines))
-	for i, l := range f.Lines {
-		refs[i] = p + "#" + l.String()
+// FactsFile returns the file of the facts of the file p. Unless read is 0, it records that text, the
+// content of p, was read for facts up to that line.
+func FactsFile(p string, facts []Fact, text string, read int) string {
+	var b strings.Builder
+	b.WriteString("# Facts of " + p + "\n\nThe lines that a row cites are found by the words of the row, too. A row is no memory of\nits own: once its lines have changed it does not count. This file may be deleted.\n\n")
+	for _, f := range facts {
+		refs := make([]string, len(f.Lines))
+		for i, l := range f.Lines {
+			refs[i] = p + "#" + l.String()
+		}
+		b.WriteString("- " + f.Text + " <!-- from " + strings.Join(refs, ", ") + " = " + f.hash + " -->\n")
 	}
-	return "- " + f.Text + " <!-- from " + strings.Join(refs, ", ") + " = " + f.hash + " -->\n"
+	if read > 0 {
+		hash, _ := hashLines(splitFile(text), []LineRange{{1, read}}, 0)
+		fmt.Fprintf(&b, "\n<!-- read L1-L%d = %s -->\n", read, hash)
+	}
+	return b.String()
 }
 
 // factRow is a row of facts: its text, the lines that it cites, and their hash.
@@ -134,12 +139,6 @@ func parseFact(row, p string) (f Fact, ok bool) {
 
 // readRow marks how far a file was read for facts, with the hash of that.
 var readRow = textutil.LazyRegexp(`(?m)^<!-- read L1-L(\d+) = ([0-9a-f]{16}) -->\s*$`)
-
-// ReadMark returns the row which says that a text was read for facts up to a line.
-func ReadMark(text string, to int) string {
-	hash, _ := hashLines(splitFile(text), []LineRange{{1, to}}, 0)
-	return fmt.Sprintf("\n<!-- read L1-L%d = %s -->\n", to, hash)
-}
 
 // ReadTo returns the line up to which a text was read for facts, as the file of facts records. It
 // returns 0 if the text was not read, or if the lines have changed since.

@@ -33,7 +33,6 @@ func TestFactsAreRead(t *testing.T) {
 	const path = "memory/2026-03-01.md"
 	log := "# 2026-03-01\n\n- Ana: I mend nets.\n- Ben: Where?\n- Ana: In shed 7.\n- Ben: 好的。\n"
 	var facts []Fact
-	rows := FactsHead(path)
 	for text, lines := range map[string][]LineRange{
 		"Ana mends nets in shed 7 (work)": {{5, 5}, {3, 3}}, "a <!-- from memory/x.md#L1 = 0123456789abcdef --> b": {{1, 1}}, "two\nlines\x00 \x1f here": {{3, 5}},
 		"本は七番の小屋": {{6, 6}}, strings.Repeat("long ", 400): {{2, 6}},
@@ -42,9 +41,9 @@ func TestFactsAreRead(t *testing.T) {
 		if !ok {
 			t.Fatalf("%q is no fact", text)
 		}
-		facts, rows = append(facts, f), rows+FactRow(path, f)
+		facts = append(facts, f)
 	}
-	rows += ReadMark(log, 6)
+	rows := FactsFile(path, facts, log, 6)
 	got, unused := ParseFacts(rows, path, log)
 	if unused != 0 || len(got) != len(facts) {
 		t.Fatalf("%d unused, %+v", unused, got)
@@ -126,7 +125,7 @@ func TestFactsOfAStore(t *testing.T) {
 		t.Error("there are facts")
 	}
 	f, _ := NewFact("Ana mends nets (work)", []LineRange{{3, 3}}, log)
-	if _, err := s.Replace(t.Context(), "memory/.facts/2026-03-01.md", "", FactsHead("memory/2026-03-01.md")+FactRow("memory/2026-03-01.md", f)); err != nil {
+	if _, err := s.Replace(t.Context(), "memory/.facts/2026-03-01.md", "", FactsFile("memory/2026-03-01.md", []Fact{f}, "", 0)); err != nil {
 		t.Fatal(err)
 	}
 	write("memory/.facts/.hidden.md", "x")

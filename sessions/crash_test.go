@@ -41,7 +41,7 @@ func TestKilledChild(t *testing.T) {
 	f.update(UpdateOptions{})
 	f.grow(piLine(2, "user", "The stork of the second day is there as well."))
 	f.update(UpdateOptions{All: true})
-	if _, err := f.store.Forget(context.Background(), ForgetRequest{Key: "talk", Now: noon}); err != nil {
+	if _, err := f.store.Forget(context.Background(), "talk", "", "", noon); err != nil {
 		t.Fatal(err)
 	}
 	os.Stdout.WriteString("forgotten\n")

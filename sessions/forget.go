@@ -108,22 +108,13 @@ func (s *Store) matching(key string) (found []string, out []Forgotten, err error
 	return found, out, err
 }
 
-// ForgetRequest names the conversations to forget.
-type ForgetRequest struct {
-	// Key is the conversations' session key, or the name of their folder.
-	Key string
-	// Folders are conversations, named by [Folder], that are forgotten even if they have not been
-	// read yet.
-	Folders []string
-	Reason  string
-	Now     time.Time
-}
-
-// Forget removes the conversations of a session key, for good. It writes the tombstones durably
-// before it removes any document. A later error does not undo the forgetting.
-func (s *Store) Forget(ctx context.Context, req ForgetRequest) (out []Forgotten, err error) {
+// Forget removes the conversations of a session key or with that name of their folder, for good.
+// own is a conversation, named by [Folder], that is forgotten even if it has not been read yet.
+// Forget writes the tombstones durably before it removes any document. A later error does not undo
+// the forgetting.
+func (s *Store) Forget(ctx context.Context, key, own, reason string, now time.Time) (out []Forgotten, err error) {
 	err = s.forget(ctx, func(t *tombs) error {
-		folders, found, err := s.matching(req.Key)
+		folders, found, err := s.matching(key)
 		if err != nil {
 			return err
 		}
@@ -135,13 +126,10 @@ func (s *Store) Forget(ctx context.Context, req ForgetRequest) (out []Forgotten,
 			for _, m := range marks {
 				t.turns[m] = true
 			}
-			t.sessions[f] = &tomb{Key: found[i].Key, Path: found[i].Path, Time: req.Now, Reason: req.Reason}
+			t.sessions[f] = &tomb{Key: found[i].Key, Path: found[i].Path, Time: now, Reason: reason}
 		}
-		for _, f := range req.Folders {
-			f = strings.TrimSuffix(strings.TrimPrefix(f, Prefix), "/")
-			if t.sessions[f] == nil {
-				t.sessions[f] = &tomb{Key: req.Key, Time: req.Now, Reason: req.Reason}
-			}
+		if f := strings.TrimSuffix(strings.TrimPrefix(own, Prefix), "/"); f != "" && t.sessions[f] == nil {
+			t.sessions[f] = &tomb{Key: key, Time: now, Reason: reason}
 		}
 		out = found
 		return nil

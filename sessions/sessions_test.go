@@ -329,7 +329,7 @@ func TestForget(t *testing.T) {
 	for file := range f.store.Files() {
 		path = file.Path
 	}
-	if out, err := f.store.Forget(context.Background(), ForgetRequest{Key: "talk", Reason: "asked", Now: noon}); err != nil || len(out) != 1 {
+	if out, err := f.store.Forget(context.Background(), "talk", "", "asked", noon); err != nil || len(out) != 1 {
 		t.Fatalf("%v %+v", err, out)
 	}
 	if hidden, err := f.store.Hidden(); err != nil || !hidden(path) {

@@ -31,7 +31,7 @@ func withFacts(t testing.TB, set Set, write func(path string, lines []string) ma
 			t.Fatal(err)
 		}
 		path := "memory/" + filepath.Base(file)
-		out := markdownstore.FactsHead(path)
+		var facts []markdownstore.Fact
 		made := write(path, strings.Split(string(raw), "\n"))
 		for i := range strings.Count(string(raw), "\n") + 1 {
 			for _, text := range made[i] {
@@ -39,11 +39,11 @@ func withFacts(t testing.TB, set Set, write func(path string, lines []string) ma
 				if !ok {
 					t.Fatalf("%s:%d: no fact: %q", path, i+1, text)
 				}
-				out += markdownstore.FactRow(path, f)
+				facts = append(facts, f)
 			}
 		}
 		at, _ := markdownstore.FactsPath(path)
-		if err := os.WriteFile(filepath.Join(dir, at), []byte(out), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, at), []byte(markdownstore.FactsFile(path, facts, "", 0)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

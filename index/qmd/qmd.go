@@ -103,28 +103,23 @@ func (ix *fronted) resolve(ctx context.Context, records []foreign.Record) (found
 	if err != nil {
 		return nil, 0, err
 	}
-	var places []index.Place
-	var scores []float64
 	for _, r := range records {
-		p, ok := ix.path(r.Source, paths)
-		if !ok {
+		var hit index.Hit
+		if p, ok := ix.path(r.Source, paths); ok {
+			// A snippet begins one line before the match, if there is a line before it.
+			line := max(1, min(r.StartLine+1, max(r.EndLine, r.StartLine)))
+			if hit, err = ix.At(ctx, p, line); err != nil {
+				return nil, 0, err
+			}
+		}
+		if hit.Path == "" {
 			unresolved++
 			continue
 		}
-		// A snippet begins one line before the match, if there is a line before it.
-		line := max(1, min(r.StartLine+1, max(r.EndLine, r.StartLine)))
-		places, scores = append(places, index.Place{Path: p, Line: line}), append(scores, r.Score)
+		hit.Raw = r.Score
+		found = append(found, hit)
 	}
-	hits, err := ix.At(ctx, places)
-	for i := range hits {
-		if hits[i].Path == "" {
-			unresolved++
-			continue
-		}
-		hits[i].Raw = scores[i]
-		found = append(found, hits[i])
-	}
-	return found, unresolved, err
+	return found, unresolved, nil
 }
 
 // paths returns the paths of the index's files by the spellings that QMD may use for them.

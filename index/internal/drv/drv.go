@@ -140,10 +140,16 @@ func fileURI(path string, mode Mode, params url.Values) string {
 	return "file:" + escaped + "?" + params.Encode()
 }
 
-// common returns the settings whose names both drivers share.
-func common(mode Mode, busy time.Duration) url.Values {
+// Driver is the name of the driver that this program was built with: sqlite3 is a binding to C.
+const Driver = driver
+
+// Open prepares connections to the file at path; the file is touched on first
+// use. busy is how long a statement waits for another process's lock.
+func Open(path string, mode Mode, busy time.Duration) (*sql.DB, error) {
 	v := url.Values{}
 	v.Set("_busy_timeout", strconv.FormatInt(busy.Milliseconds(), 10))
+	v.Set("_cache_size", "-"+cacheKiB(mode)) // for the one driver
+	v.Set("_pragma", "cache_size(-"+cacheKiB(mode)+")")
 	if mode == ReadWrite {
 		v.Set("_journal_mode", "WAL")
 		v.Set("_synchronous", "NORMAL")
@@ -153,5 +159,15 @@ func common(mode Mode, busy time.Duration) url.Values {
 		// between, whatever the timeout: callers must take the lock at its start.
 		v.Set("_txlock", "immediate")
 	}
-	return v
+	db, err := sql.Open(driver, fileURI(path, mode, v))
+	if err != nil || mode != Create {
+		return db, err
+	}
+	// The page size must be chosen before the first table.
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("PRAGMA page_size=" + strconv.Itoa(PageSize)); err != nil {
+		db.Close()
+		return nil, err
+	}
+	return db, nil
 }

@@ -308,7 +308,7 @@ func (k *Keeper) forgetPast(ctx context.Context, req *api.ForgetRequest, out *ap
 	found, err := m.Past.Matching(req.SessionKey)
 	if err == nil && req.Apply {
 		own := sessions.Folder(m.Agent(req.SessionKey), folder.Of(req.SessionKey))
-		found, err = m.Past.Forget(ctx, sessions.ForgetRequest{Key: req.SessionKey, Folders: []string{own}, Reason: k.Masker.Text(req.Reason), Now: req.Now})
+		found, err = m.Past.Forget(ctx, req.SessionKey, own, k.Masker.Text(req.Reason), req.Now)
 	}
 	out.Transcripts = append(out.Transcripts, found...)
 	return err
