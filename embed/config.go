@@ -86,8 +86,6 @@ type Config struct {
 	Timeout time.Duration
 	// MaxTries is the largest number of times that one request is sent. The default is 5.
 	MaxTries int
-	// Budget bounds the tokens sent in a day. nil means no bound.
-	Budget *Budget
 	// AllowInsecure allows plain http to another machine. Others can then read the texts and the
 	// key on the way.
 	AllowInsecure bool

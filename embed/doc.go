@@ -39,7 +39,7 @@
 // quota for the day), the error is returned at once.
 //
 // Sizes are bytes. Hardly any vocabulary makes more than one token of a byte, so a bound on bytes
-// also bounds tokens. Budgets and estimates count tokens roughly (EstimateTokens). The server's
+// also bounds tokens. Estimates count tokens roughly (EstimateTokens). The server's
 // bill takes precedence. Vectors are returned as the server sent them. They need not have length
 // 1.
 package embed

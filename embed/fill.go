@@ -61,9 +61,7 @@ func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Re
 //
 // If a provider refuses texts (Error.Texts), their batch is halved until each refused text is
 // alone. Only refused texts get no vector. If the provider then refuses a plain word too, the
-// texts are not the cause, and the run ends with the error. If the day has not enough tokens left
-// for a text, Fill skips that text and continues with texts that fit. The run then ends with an
-// error that wraps [ErrBudget].
+// texts are not the cause, and the run ends with the error.
 func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error], put func(context.Context, []Vector[K]) error, opts *FillOptions) (FillReport, error) {
 	f := filler[K]{ctx: ctx, p: p, put: put, more: map[textID][]K{}}
 	if opts != nil {
@@ -92,12 +90,10 @@ type filler[K any] struct {
 	report FillReport
 
 	// more has each text that was not taken yet, with the keys after its first one.
-	more    map[textID][]K
-	batch   []wanted[K]
-	ready   []Vector[K] // to be put with the next batch
-	inRow   int         // texts refused since the last text was accepted
-	waiting error       // the error of the first text for which the day has no tokens
-	waits   int         // texts without tokens since the last text was accepted
+	more  map[textID][]K
+	batch []wanted[K]
+	ready []Vector[K] // to be put with the next batch
+	inRow int         // texts refused since the last text was accepted
 }
 
 func (f *filler[K]) run(texts iter.Seq2[Text[K], error]) error {
@@ -132,10 +128,7 @@ func (f *filler[K]) run(texts iter.Seq2[Text[K], error]) error {
 			return err
 		}
 	}
-	if err := f.flush(); err != nil {
-		return err
-	}
-	return f.waiting
+	return f.flush()
 }
 
 // flush embeds the batch and puts its vectors.
@@ -157,9 +150,6 @@ const (
 	probe = "word"
 	// probeEvery is the number of texts in a row that may be refused between two probes.
 	probeEvery = 8
-	// mostWaits is the number of texts in a row that may be too long for the rest of the day's
-	// tokens. After that the day counts as used up.
-	mostWaits = 64
 )
 
 // embed requests the vectors of some texts, and again in halves if the provider
@@ -187,15 +177,6 @@ func (f *filler[K]) embed(ws []wanted[K]) error {
 }
 
 func (f *filler[K]) refused(ws []wanted[K], err error) error {
-	if errors.Is(err, ErrBudget) {
-		if f.waiting == nil {
-			f.waiting = err
-		}
-		if f.waits++; f.waits > mostWaits {
-			return err
-		}
-		return f.embed(ws[1:])
-	}
 	var e *Error
 	if !errors.As(err, &e) || !e.Texts {
 		return err
@@ -206,7 +187,7 @@ func (f *filler[K]) refused(ws []wanted[K], err error) error {
 		}
 		return f.embed(ws[half:])
 	}
-	if f.inRow%probeEvery == 0 && !errors.Is(err, static.ErrNoToken) && !errors.Is(err, ErrNever) {
+	if f.inRow%probeEvery == 0 && !errors.Is(err, static.ErrNoToken) {
 		res, err := f.p.EmbedDocuments(f.ctx, []string{probe})
 		if f.report.add(res.Usage); err != nil {
 			return err // the provider takes no text at all
@@ -228,7 +209,7 @@ func (f *filler[K]) settle(w wanted[K], v []float32) {
 		return
 	}
 	f.report.Embedded, f.report.Repeated = f.report.Embedded+1, f.report.Repeated+len(w.keys)-1
-	f.inRow, f.waits = 0, 0
+	f.inRow = 0
 	for _, key := range w.keys {
 		f.ready = append(f.ready, Vector[K]{key, v})
 	}

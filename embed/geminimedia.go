@@ -16,7 +16,7 @@ const (
 	// maxMediaBytes keeps a request with its base64 under the 20 MB that the API
 	// takes inline.
 	maxMediaBytes = 14 << 20 // 14 MiB
-	// MediaTokens is the size of a file in budgets and limits: the model's whole window, since
+	// MediaTokens is the size of a file in estimates: the model's whole window, since
 	// its true count is only known afterwards.
 	MediaTokens = 8192
 )

@@ -41,11 +41,6 @@ type description struct {
 	Free bool
 	// Price is the price of tokens. It is nil if the price is unknown or zero.
 	Price *Price
-	// Budget is the day's budget, or nil if there is no limit.
-	Budget *Budget
-	// MaxTextBytes is the length to which a text is cut before it is sent, or 0 if the length is
-	// unknown.
-	MaxTextBytes int
 	// Note is further information for a user, or "".
 	Note string
 }
@@ -59,7 +54,7 @@ func Describe(p Provider) description {
 }
 
 func (o *remote) describe() description {
-	d := description{Provider: o.name, Model: o.cfg.Model, Endpoint: o.base, Free: o.loopback, Budget: o.cfg.Budget, MaxTextBytes: o.textBytes}
+	d := description{Provider: o.name, Model: o.cfg.Model, Endpoint: o.base, Free: o.loopback}
 	for _, p := range prices {
 		if o.own && p.provider == o.name && p.model == strings.TrimPrefix(o.cfg.Model, "models/") {
 			d.Price = &p.Price

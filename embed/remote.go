@@ -93,12 +93,12 @@ func (o *remote) EmbedDocuments(ctx context.Context, texts []string) (Result, er
 }
 
 // batch takes the inputs of one request from the leading texts. It takes at least one text, and
-// at most as many as a request may hold and the tokens of the day allow.
+// at most as many as a request may hold.
 func (o *remote) batch(texts []string) (inputs []input) {
-	room, left := o.batchBytes, o.cfg.Budget.left()
+	room := o.batchBytes
 	for _, t := range texts[:min(len(texts), o.cfg.BatchSize, o.maxBatch)] {
 		in := input{text: fit(o.cfg.DocumentPrefix, t, o.textBytes)}
-		if room, left = room-len(in.text), left-in.tokens(); (room < 0 || left < 0) && len(inputs) > 0 {
+		if room -= len(in.text); room < 0 && len(inputs) > 0 {
 			break
 		}
 		inputs = append(inputs, in)
@@ -110,7 +110,7 @@ func (o *remote) batch(texts []string) (inputs []input) {
 // again only if the same request may succeed later and the wait ends before ctx.
 func (o *remote) request(ctx context.Context, t task, inputs []input, use *Usage) ([][]float32, error) {
 	for tries := 1; ; tries++ {
-		vectors, err := o.admit(ctx, t, inputs, use)
+		vectors, err := o.try(ctx, t, inputs, use)
 		if err == nil {
 			return vectors, nil
 		}
@@ -132,32 +132,12 @@ func (o *remote) request(ctx context.Context, t task, inputs []input, use *Usage
 	}
 }
 
-// admit sends a request once the budget allows it, and counts the tokens that it used.
-func (o *remote) admit(ctx context.Context, t task, inputs []input, use *Usage) ([][]float32, error) {
-	tokens := 0
-	for _, in := range inputs {
-		tokens += in.tokens()
-	}
-	day, err := o.cfg.Budget.take(tokens)
-	if err != nil {
-		return nil, err
-	}
-	before := use.Tokens
-	use.Requests++
-	vectors, err := o.try(ctx, t, inputs, use)
-	if billed := use.Tokens - before; billed > 0 {
-		if e := o.cfg.Budget.settle(day, tokens, billed); err == nil {
-			err = e
-		}
-	}
-	return vectors, err
-}
-
 // try sends a request once. If it returns an error, it also returns the vectors before the first
 // unusable one, since they are paid for.
 func (o *remote) try(ctx context.Context, t task, inputs []input, use *Usage) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.cfg.Timeout)
 	defer cancel()
+	use.Requests++
 	path, body := o.body(&o.cfg, t, inputs)
 	var a answer
 	if err := o.post(ctx, path, body, answerBytes(len(inputs)), &a); err != nil {

@@ -237,3 +237,16 @@ func shortly(t *testing.T) context.Context {
 	t.Cleanup(cancel)
 	return ctx
 }
+
+func TestGeminiDelay(t *testing.T) {
+	for body, want := range map[string]time.Duration{
+		`{"error":{"details":[{"retryDelay":"37s"}]}}`: 37 * time.Second,
+		`{"retryDelay": "0.5s"}`:                       500 * time.Millisecond,
+		`{"retryDelay":"soon"}`:                        0,
+		``:                                             0,
+	} {
+		if got := retryDelay([]byte(body)); got != want {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+}

@@ -62,13 +62,3 @@ func EstimateTokens(text string) int {
 	}
 	return (ascii+3)/4 + others
 }
-
-// tokens estimates the tokens of an input. Media count as the most tokens that Gemini makes of an
-// image.
-func (in input) tokens() int {
-	n := EstimateTokens(in.text)
-	if in.media != nil {
-		n += MediaTokens
-	}
-	return n
-}

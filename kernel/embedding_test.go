@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/memkernel/memkernel/embed/embedtest"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/health"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
@@ -190,74 +188,5 @@ func TestHangingEmbedder(t *testing.T) {
 	asked := len(s.Asked())
 	if res := searchMode(t, k); len(s.Asked()) != asked || !strings.Contains(res.Detail, "the server is left alone") {
 		t.Errorf("the next question asked it again: %q", res.Detail)
-	}
-}
-
-// Past the day's budget texts wait for the next, and words alone answer.
-func TestDayBudget(t *testing.T) {
-	dir := t.TempDir()
-	fillWorkspace(t, dir, nil)
-	s := embedtest.NewServer("openai", "")
-	defer s.Close()
-	now := time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
-	path := filepath.Join(t.TempDir(), "budget.json")
-	p := provider(t, s, func(c *embed.Config) {
-		c.BatchSize = 1
-		c.Budget = embed.NewBudget(path, 40, time.UTC, func() time.Time { return now })
-	})
-	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: p})
-	days := 0
-	for ; days < 50; days++ {
-		r := reindex(t, k)
-		if r.EmbedErr == nil {
-			break
-		}
-		if !errors.Is(r.EmbedErr, embed.ErrBudget) {
-			t.Fatal(r.EmbedErr)
-		}
-		if res := searchMode(t, k); days == 0 && res.Mode != retrieval.Keyword && res.Mode != retrieval.Hybrid {
-			t.Errorf("%s: %q", res.Mode, res.Detail)
-		}
-		now = now.AddDate(0, 0, 1)
-	}
-	if days == 0 || days == 50 {
-		t.Errorf("it took %d days", days)
-	}
-}
-
-// Where a whole day has fewer tokens than some texts take, those behind them get their
-// vectors all the same, and report, status and doctor say that the long ones never will.
-func TestDayBudgetOfTooLittle(t *testing.T) {
-	dir := t.TempDir()
-	fillWorkspace(t, dir, map[string]string{"memory/long.md": "# Long\n\n" + strings.Repeat("所有数据库都在港口的北边运行。", 20) + "\n"})
-	s := embedtest.NewServer("openai", "")
-	defer s.Close()
-	now := time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
-	p := provider(t, s, func(c *embed.Config) {
-		c.BatchSize = 100
-		c.Budget = embed.NewBudget(filepath.Join(t.TempDir(), "budget.json"), 120, time.UTC, func() time.Time { return now })
-	})
-	k := withEmbedder(t, dir, kernel.MemoryOptions{Embedder: p})
-	days := 0
-	r := reindex(t, k)
-	for ; r.EmbedErr != nil && days < 50; days++ {
-		if !errors.Is(r.EmbedErr, embed.ErrBudget) {
-			t.Fatal(r.EmbedErr)
-		}
-		now = now.AddDate(0, 0, 1)
-		r = reindex(t, k)
-	}
-	st, err := k.Status(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	never := st.Memory.NeverEmbedded
-	if days == 50 || never == 0 || st.Memory.Index.Vectors != st.Memory.Index.Chunks-int64(never) || r.Embedded.Refused != never || !errors.Is(r.Embedded.RefusedErr, embed.ErrNever) {
-		t.Errorf("after %d days %d of %d chunks have a vector, %d never will: %+v", days, st.Memory.Index.Vectors, st.Memory.Index.Chunks, never, r.Embedded)
-	}
-	k.Close()
-	d := diagnose(t, dir, &kernel.Options{Memory: kernel.MemoryOptions{Embedder: p}}, health.DoctorOptions{Now: now})
-	if !has(d, health.Embedding, health.Warning, "will never get a vector") {
-		t.Errorf("the doctor says %+v", d)
 	}
 }

@@ -1883,11 +1883,8 @@ type MemoryStatus struct {
 	RecallItems     int64 `json:"recall_items"`
 	// embedder is the model that turns questions into vectors, "" if memory is searched by
 	// words only.
-	Embedder string `json:"embedder"`
-	// never_embedded counts the texts that are larger than the embedder's token limit for a
-	// whole day.
-	NeverEmbedded int64       `json:"never_embedded"`
-	Index         IndexStatus `json:"index"`
+	Embedder string      `json:"embedder"`
+	Index    IndexStatus `json:"index"`
 	// sync is the state of the index's updates.
 	Sync SyncStatus `json:"sync"`
 	// sessions counts the past sessions that are searched.

@@ -70,22 +70,3 @@ func TestProvidersEndToEnd(t *testing.T) {
 		})
 	}
 }
-
-// A day's budget is kept in the state folder, told by doctor, and leaves words.
-func TestDailyTokens(t *testing.T) {
-	s := embedtest.NewServer("gemini", "") // which doesn't say what it bills
-	defer s.Close()
-	run := embedded(t, fmt.Sprintf("  provider: gemini\n  base_url: %s\n  daily_tokens: 1k\n", s.BaseURL()))
-	if code, out, errs := run("reindex"); code != 0 {
-		t.Fatalf("%d %s %s", code, out, errs)
-	}
-	if _, out, _ := run("doctor"); !strings.Contains(out, "of the day's 1000 tokens were sent") {
-		t.Errorf("%s", out)
-	}
-	for words, why := range map[int]string{999: "the day's budget of tokens is used up", 1500: "it takes more tokens than a whole day's budget has"} {
-		code, out, errs := run("search", strings.Repeat("tea ", words))
-		if code != 0 || !strings.Contains(out, "tea.md") || !strings.Contains(errs, why) {
-			t.Errorf("%d %s %s", code, out, errs)
-		}
-	}
-}

@@ -1834,8 +1834,6 @@ export interface MemoryStatus {
   recall_items: number;
   /** `embedder` is the model that turns questions into vectors, "" if memory is searched by words only. */
   embedder: string;
-  /** `never_embedded` counts the texts that are larger than the embedder's token limit for a whole day. */
-  never_embedded: number;
   index: IndexStatus;
   /** `sync` is the state of the index's updates. */
   sync: SyncStatus;

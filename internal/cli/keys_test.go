@@ -19,12 +19,10 @@ func opened(s *Settings) string {
 	sum, err2 := s.summaryOptions()
 	q, err4 := s.qmdOptions()
 	e := s.embedConfig()
-	budget := e.Budget != nil
-	e.Budget = nil
 	if k != nil {
 		k.Memory.Backend.Open, k.Memory.Backend.Rebuild = nil, nil
 	}
-	return fmt.Sprintf("%+v %v | %+v %v | %+v %v | %+v %v | %+v | %+v | %+v | %+v | %v %+v", k, err1, sum, err2, q, err4, e, budget,
+	return fmt.Sprintf("%+v %v | %+v %v | %+v %v | %+v | %+v | %+v | %+v | %v %+v", k, err1, sum, err2, q, err4, e,
 		s.Retention(), s.PruneOptions(nil), s.AuditOptions(nil), syncOptions(s.Config), s.Config.Workspace.Private, s.summaryConfig())
 }
 

@@ -239,18 +239,11 @@ func (s *Settings) Embedder() (embed.Provider, error) {
 	return p, nil
 }
 
-// budgetFile is the file in the state folder that counts the tokens sent today.
-const budgetFile = "embedding-budget.json"
-
 func (s *Settings) embedConfig() embed.Config {
 	e := &s.Config.Embedding
-	c := embed.Config{Provider: e.Provider, BaseURL: string(e.BaseURL), Model: e.Model, ModelDir: string(e.ModelDir), Dimensions: e.Dimensions,
+	return embed.Config{Provider: e.Provider, BaseURL: string(e.BaseURL), Model: e.Model, ModelDir: string(e.ModelDir), Dimensions: e.Dimensions,
 		APIKeyEnv: string(e.APIKeyEnv), QueryPrefix: e.QueryPrefix, DocumentPrefix: e.DocumentPrefix,
 		Timeout: time.Duration(e.Timeout), AllowInsecure: e.AllowInsecure}
-	if e.DailyTokens > 0 {
-		c.Budget = embed.NewBudget(filepath.Join(s.StateDir, budgetFile), int(e.DailyTokens), s.Config.Workspace.Timezone.Location(), nil)
-	}
-	return c
 }
 
 // indexPath is the SQLite file.

@@ -108,7 +108,6 @@ type embedding struct {
 	QueryPrefix    string   `key:"query_prefix" experimental:"yes" empty:"none, or where both are empty what a known model of gemini and ollama wants" doc:"Text put before a question, for models that treat questions and documents differently."`
 	DocumentPrefix string   `key:"document_prefix" experimental:"yes" empty:"likewise" doc:"Text put before a chunk, for the same models."`
 	MediaPaths     []string `key:"media_paths" empty:"none" doc:"Folders of the workspace whose images and sounds private sessions find by meaning. This needs provider gemini with model gemini-embedding-2. The provider receives the files; with shed.png it also receives the text of shed.md or shed.png.md."`
-	DailyTokens    Tokens   `key:"daily_tokens" range:"1k..1000m" empty:"no limit" doc:"Daily limit for the text that all processes together send. Once it is reached, texts wait for the next day and search uses words alone."`
 	AllowInsecure  bool     `key:"allow_insecure" default:"false" doc:"Whether plain http may leave this machine."`
 }
 

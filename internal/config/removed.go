@@ -41,9 +41,10 @@ var removed = map[string]string{
 	"embedding.batch_size":          "a request holds 64 texts, fewer where the provider takes fewer",
 	"embedding.confirm_cost":        "a reindex sends what costs half a dollar without --yes",
 	"embedding.confirm_tokens":      "a reindex sends up to ten million tokens without --yes",
+	"embedding.daily_tokens":        "a reindex that would cost half a dollar asks first; limits of a day are set at the provider",
 	"embedding.max_text_bytes":      "chunking.tokens says how large a text is that is sent",
 	"embedding.requests_per_minute": "a provider that is asked too often says so, and is waited for",
-	"embedding.tokens_per_minute":   "embedding.daily_tokens bounds what is sent",
+	"embedding.tokens_per_minute":   "a reindex that would cost half a dollar asks first",
 
 	"flush.at_cuts":          "a plan writes nothing to the day's log",
 	"flush.soft_share":       "a flush turn is asked for a twentieth of the window early, at most 10,000 tokens",

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
@@ -87,12 +86,8 @@ func indexError(err error) error {
 
 // embedHint returns a hint for texts without a vector.
 func embedHint(err error) string {
-	var limit *api.EmbedLimitError
-	switch {
-	case errors.As(err, &limit):
+	if limit := (*api.EmbedLimitError)(nil); errors.As(err, &limit) {
 		return "run 'memkernel reindex --yes' to send it; until then search does without"
-	case errors.Is(err, embed.ErrBudget):
-		return "the index is up to date for words; run reindex again tomorrow, or raise embedding.daily_tokens"
 	}
 	return "the index is up to date for words; run reindex again when the provider answers"
 }

@@ -164,9 +164,6 @@ func memoryText(s *display.Sheet, m *api.MemoryStatus) {
 		s.Line("  no past sessions yet")
 	}
 	indexText(s, &m.Index)
-	if m.NeverEmbedded > 0 {
-		s.Line("  {text} will never get a vector: a whole day's embedding.daily_tokens are fewer", m.NeverEmbedded)
-	}
 	if l := m.Sync.Last; l != nil {
 		s.Line("  last synced{} by {}: {file} read, {%d} gone", l.Time, l.Reason, l.Files, l.Removed)
 		s.Para(4, "", "{}", l.Error)

@@ -25,11 +25,8 @@ type MemoryStatus struct {
 	RecallItems     int `json:"recall_items"`
 	// Embedder is the model that turns questions into vectors, "" if memory is searched by words
 	// only.
-	Embedder string `json:"embedder"`
-	// NeverEmbedded counts the texts that are larger than the embedder's token limit for a whole
-	// day.
-	NeverEmbedded int         `json:"never_embedded"`
-	Index         IndexStatus `json:"index"`
+	Embedder string      `json:"embedder"`
+	Index    IndexStatus `json:"index"`
 	// Sync is the state of the index's updates.
 	Sync SyncStatus `json:"sync"`
 	// Sessions counts the past sessions that are searched.

@@ -1228,7 +1228,6 @@ class MemoryStatus(TypedDict):
     recall_tokens: int
     recall_items: int
     embedder: str
-    never_embedded: int
     index: "IndexStatus"
     sync: "SyncStatus"
     sessions: "PastSessions"

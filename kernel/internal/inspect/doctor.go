@@ -191,7 +191,6 @@ func (d *doctor) embedding() {
 		return
 	}
 	about := embed.Describe(p)
-	d.dayBudget(about.Budget)
 	if about.Free && about.Endpoint == "" {
 		d.tell(health.OK, fmt.Sprintf("%s was loaded: %s; nothing leaves this machine", about.Model, about.Note), "")
 		d.vectorLength(p, about.Dim)
@@ -219,26 +218,6 @@ func (d *doctor) vectorLength(p embed.Provider, length int) {
 	if model, dim, err := ix.Model(d.ctx); err == nil && model == p.Model() && dim != length {
 		d.tell(health.Warning, fmt.Sprintf("the index has vectors of %d numbers by the same name: search is by words alone", dim),
 			"run 'memkernel reindex --full', which embeds every chunk again")
-	}
-}
-
-// dayBudget reports the rest of the day's tokens.
-func (d *doctor) dayBudget(b *embed.Budget) {
-	if b == nil {
-		return
-	}
-	if n, tokens, err := d.in.Memory.NeverEmbedded(d.ctx); err == nil && n > 0 { // another check reports an index that can't be read
-		d.tell(health.Warning, fmt.Sprintf("%d texts will never get a vector: the longest takes about %d tokens, more than a whole day has", n, tokens),
-			fmt.Sprintf("raise embedding.daily_tokens to %d at least", tokens))
-	}
-	spent, perDay, err := b.Spent()
-	switch {
-	case err != nil:
-		d.tell(health.Error, err.Error(), "until it can be read, nothing is embedded")
-	case spent >= perDay:
-		d.tell(health.Warning, fmt.Sprintf("the day's %d tokens are used up", perDay), "it goes on after midnight; or raise embedding.daily_tokens")
-	default:
-		d.tell(health.OK, fmt.Sprintf("%d of the day's %d tokens were sent", spent, perDay), "")
 	}
 }
 

@@ -262,7 +262,6 @@ func (in *Inspector) MemoryStatus(ctx context.Context) api.MemoryStatus {
 	if m == nil {
 		return st
 	}
-	st.NeverEmbedded, _, _ = m.NeverEmbedded(ctx) // IndexStatus reports an index that can't be read
 	st.Index = in.IndexStatus(ctx)
 	st.Sync.Watch, st.Sync.Last = m.Sync.Status()
 	n, err := m.Past.Stats()
