@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -23,7 +24,8 @@ import (
 // wrap ErrDamaged, except an error because of which the check could not continue.
 func (ix *Index) Check(ctx context.Context) iter.Seq[error] {
 	return func(yield func(error) bool) {
-		if err := check(ctx, ix, yield); err != nil {
+		err := check(ctx, ix, yield, (*checker).sqlite, (*checker).meta, (*checker).files, (*checker).texts, (*checker).words, (*checker).rows, (*checker).vectors)
+		if err != nil {
 			yield(explain("check index", ix.door.path, err))
 		}
 	}
@@ -32,42 +34,18 @@ func (ix *Index) Check(ctx context.Context) iter.Seq[error] {
 // Intact returns an error of kind ErrDamaged if the file is not whole: SQLite's own checks fail,
 // or a stored text does not match its hash. It reads the whole file but is cheaper than Check,
 // because it does not make the word lists again.
-func (ix *Index) Intact(ctx context.Context) error {
-	_, done, err := ix.door.use(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	db, tx, err := snapshot(ctx, ix.door)
-	if err != nil {
-		return explain("check index", ix.door.path, err)
-	}
-	defer db.Close()
-	defer tx.Rollback()
-	var said string
-	if err := tx.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said); err != nil {
-		return explain("check index", ix.door.path, err)
-	}
-	if said != "ok" {
-		return Problem("check index", ix.door.path, ErrDamaged, errors.New(said))
-	}
-	// SQLite reads the missing end of a page as zeros.
-	if fi, err := os.Stat(ix.door.path); err == nil && fi.Size()%drv.PageSize != 0 {
-		return Problem("check index", ix.door.path, ErrDamaged, errors.New("its last page is cut off"))
-	}
-	_, err = eachText(ctx, tx, func(t storedText) error {
-		if hashStored(t.trail, t.body) != t.hash {
-			return Problem("check index", ix.door.path, ErrDamaged, fmt.Errorf("chunk %d (%s of %s) is not the text that was stored", t.row, t.id, t.path))
-		}
-		return nil
-	})
-	return explain("check index", ix.door.path, err)
+func (ix *Index) Intact(ctx context.Context) (damage error) {
+	err := check(ctx, ix, func(err error) bool {
+		damage = err
+		return false
+	}, (*checker).whole, (*checker).hashes)
+	return cmp.Or(damage, explain("check index", ix.door.path, err))
 }
 
 // check runs the checks on its own connection. The full-text module caches a directory of its
 // parts in each connection, and integrity_check and fts5vocab use that cache even if another
 // connection has changed the directory since.
-func check(ctx context.Context, ix *Index, yield func(error) bool) error {
+func check(ctx context.Context, ix *Index, yield func(error) bool, steps ...func(*checker) error) error {
 	_, done, err := ix.door.use(ctx)
 	if err != nil {
 		return err
@@ -80,9 +58,9 @@ func check(ctx context.Context, ix *Index, yield func(error) bool) error {
 	defer db.Close()
 	defer tx.Rollback()
 	c := &checker{ctx: ctx, tx: tx, ix: ix, yield: yield}
-	for _, f := range []func() error{c.sqlite, c.meta, c.files, c.texts, c.words, c.rows, c.vectors} {
-		err := f()
-		if err != nil && kindOf(err) != ErrDamaged {
+	for _, step := range steps {
+		err := step(c)
+		if err != nil && kindOf(err) != ErrDamaged && !c.stopped {
 			return err
 		}
 		if err != nil {
@@ -139,14 +117,24 @@ func (c *checker) found(format string, args ...any) {
 }
 
 // sqlite runs the checks of SQLite and of the modules of its virtual tables.
-func (c *checker) sqlite() error {
+func (c *checker) sqlite() error { return c.pragma("PRAGMA integrity_check(20)") }
+
+// whole runs SQLite's quick check. SQLite reads the missing end of a page as zeros.
+func (c *checker) whole() error {
+	if fi, err := os.Stat(c.ix.door.path); err == nil && fi.Size()%drv.PageSize != 0 {
+		c.found("its last page is cut off")
+	}
+	return c.pragma("PRAGMA quick_check(1)")
+}
+
+func (c *checker) pragma(query string) error {
 	var said string
 	return drv.Each(c.ctx, c.tx, []any{&said}, func() error {
 		if said != "ok" {
 			c.found("%s", said)
 		}
 		return nil
-	}, "PRAGMA integrity_check(20)")
+	}, query)
 }
 
 func (c *checker) meta() error {
@@ -207,30 +195,37 @@ func (c *checker) file(f fileRow) error {
 	return nil
 }
 
-// texts checks every chunk against its hash, and counts its words.
+// hashes checks every chunk against its hash.
+func (c *checker) hashes() error { return c.eachText(func(storedText) {}) }
+
+// eachText checks every chunk against its hash, and calls f for it.
+func (c *checker) eachText(f func(storedText)) error {
+	_, err := eachText(c.ctx, c.tx, func(t storedText) error {
+		if hashStored(t.trail, t.body) != t.hash {
+			c.found("chunk %d (%s of %s) is not the text that was stored", t.row, t.id, t.path)
+		}
+		if f(t); c.stopped {
+			return errStop
+		}
+		return nil
+	})
+	return err
+}
+
+// texts checks every chunk, and counts its words.
 func (c *checker) texts() error {
 	a := c.ix.analyzers.Lend()
 	defer c.ix.analyzers.Give(a)
 	c.langs, c.terms = map[string]int64{}, map[string]tracks{}
 	seqs := map[int64]int{}
-	_, err := eachText(c.ctx, c.tx, func(t storedText) error {
-		if c.stopped {
-			return errStop
-		}
-		if hashStored(t.trail, t.body) != t.hash {
-			c.found("chunk %d (%s of %s) is not the text that was stored", t.row, t.id, t.path)
-		}
+	err := c.eachText(func(t storedText) {
 		if c.m != nil && t.row >= c.m.nextRow {
 			c.found("chunk %d has a row that was not given out yet", t.row)
 		}
 		seqs[t.file]++
 		c.langs[t.lang]++
 		c.count(t.row, analyse(a, t.path, t.keywords, t.trail, t.date, t.body))
-		return nil
 	})
-	if errors.Is(err, errStop) {
-		return nil
-	}
 	for file, n := range c.chunks {
 		if seqs[file] != n {
 			c.found("file %d has %d chunks, not %d", file, seqs[file], n)
