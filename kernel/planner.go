@@ -9,7 +9,6 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/fault"
-	"github.com/memkernel/memkernel/kernel/internal/report"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/turn"
 	"github.com/memkernel/memkernel/pagevm/paging"
@@ -92,22 +91,22 @@ func (k *Kernel) planned(ctx context.Context, s *session.Session, req *api.PlanR
 // the call, if there is one. Callers must hold the session.
 func contextPlan(req *api.PlanRequest, pl *turn.Planned, done *api.Done) *api.ContextPlan {
 	r := pl.Result
-	regions, total := report.Regions(r)
-	markers := report.Markers(r)
+	regions, total := r.Regions()
+	markers := r.Markers()
 	out := &api.ContextPlan{
 		Outline: api.Outline{
 			ID: r.Next.Plan, SessionKey: pl.Session.Key, Branch: req.Branch, Model: req.Model, Format: r.Format(), Generation: r.Proj.Generation,
-			FlushDue: pl.Flush, Regions: regions, Params: report.ParamsOf(r), Retrieval: report.RetrievalOf(r, pl.Withheld),
+			FlushDue: pl.Flush, Regions: regions, Params: r.Params(), Retrieval: r.Retrieval(pl.Withheld),
 			Faults: append([]fault.Fault{}, pl.Faults...),
 			Alerts: append([]fault.Fault{}, pl.Alerts...),
 			Stats:  pl.Stats,
 		},
 		Details: api.Details{
-			Layout: report.LayoutOf(r, markers),
+			Layout: r.Layout(markers),
 		},
-		Tools: req.Tools, System: req.System, Messages: report.Messages(r), Markers: markers,
+		Tools: req.Tools, System: req.System, Messages: r.Messages(), Markers: markers,
 	}
-	out.Debug.Included, out.Debug.Excluded, out.Reduced = report.Pages(r)
+	out.Debug.Included, out.Debug.Excluded, out.Reduced = r.Pages()
 	if req.Table {
 		out.Table = &paging.PageTable{Report: r.Next.Paging.Report(), Pages: r.Table()}
 	}

@@ -110,7 +110,7 @@ func recordOf(c *call, r foreign.Record) memoryRecord {
 	m.Text, m.masked = mask.Find(r.Text)
 	id := ingest.PageID("fm", c.prior.Name, string(r.Format), r.ID, ingest.Hash(m.Text))
 	m.hit = retrieval.Hit{Kind: retrieval.Foreign, ID: id, StartLine: 1, EndLine: 1 + strings.Count(m.Text, "\n"), Origin: mask.Text(r.Origin()),
-		Date: r.Date(), Score: r.Score, Citation: Citation(m.ref(mask)), Text: m.Text}
+		Date: r.Date(), Score: r.Score, Citation: citation(m.ref(mask)), Text: m.Text}
 	if r.Title != "" {
 		m.hit.Trail = []string{mask.Text(r.Title)}
 	}

@@ -7,6 +7,9 @@
 // later stage changes a result. The logs of new pages, faults and decisions only grow. They also
 // keep the entries of an attempt that was given up. The package opens no session, writes no file,
 // and uses neither clock nor network. The caller must record the result or discard it.
+//
+// The methods of [Result] describe the plan for its host: the messages to send, the tokens of each
+// region, the outcome of every page and the expected bill.
 package plan
 
 import (

@@ -118,7 +118,7 @@ func (c *call) brought(turn string) bool {
 // hits are to answer it.
 func askMemory(ctx context.Context, c *call, d *decision, proj *pagevm.Projection, text string) retrieval.Result {
 	if c.workspace == nil {
-		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: MemoryOff}
+		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: memoryOff}
 	}
 	o := &c.prior.Memory
 	if choice.Agrees(text) {
@@ -134,8 +134,8 @@ func askMemory(ctx context.Context, c *call, d *decision, proj *pagevm.Projectio
 	return c.workspace.Recall(ctx, q)
 }
 
-// MemoryOff is the reason for an empty result if no workspace is used.
-const MemoryOff = "memory is switched off"
+// memoryOff is the reason for an empty result if no workspace is used.
+const memoryOff = "memory is switched off"
 
 // briefWords and briefBytes are the most words and bytes of a message that is brief.
 const briefWords, briefBytes = 4, 24

@@ -132,8 +132,8 @@ func eachShown(c *call, proj *pagevm.Projection, texts map[string]string, look f
 	}
 }
 
-// Citation returns the text form of a place.
-func Citation(r memkernel.Ref) string {
+// citation returns the text form of a place.
+func citation(r memkernel.Ref) string {
 	switch {
 	case r.StartLine == 0:
 		return r.Path

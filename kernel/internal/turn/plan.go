@@ -18,7 +18,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
-	"github.com/memkernel/memkernel/kernel/internal/report"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -264,7 +263,7 @@ func (r reader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result 
 // turned out too large for the window.
 func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLarge bool) {
 	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.Request.Model, Tools: pl.Request.Tools,
-		System: pl.Request.System, Messages: report.Messages(pl.Result)})
+		System: pl.Request.System, Messages: pl.Messages()})
 	n := 0
 	if err == nil {
 		n, err = d.Counter(ctx, pl.Request.Model, body)

@@ -10,7 +10,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
-	"github.com/memkernel/memkernel/kernel/internal/report"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 	"github.com/memkernel/memkernel/pagevm/journal"
@@ -41,7 +40,7 @@ func record(ctx context.Context, s *session.Session, pl *Planned) (err error) {
 	}
 	// Equal plans of equal states have equal names.
 	pl.Next.Plan = ingest.PageID("pl", s.Name, key.Branch, key.Model, pl.Prev.Plan, fmt.Sprint(pl.Proj.Generation, len(pl.Proj.Items)), pl.Request.Now.UTC().Format(time.RFC3339Nano))
-	pl.Next.Expected, pl.Next.Unsent = report.Expected(pl.Result), pl.Request.Demand != nil
+	pl.Next.Expected, pl.Next.Unsent = pl.Result.Expected(), pl.Request.Demand != nil
 	learnForGood(s, pl)
 	fixed := pl.Blocks[:len(pl.Blocks)-len(pl.Proj.Carry)-len(pl.Proj.Items)]
 	diff := pl.Next.Diff(s.Branches.Of(key.Branch, key.Model), s.Account.Epoch, fixed, pl.Made.Cut != nil || pl.Renewed())
