@@ -19,11 +19,8 @@ func (r *Result) Alone() cachelayout.Alone {
 	}
 	h := cachelayout.HostRequest{Fixed: r.Fixed, FixedHash: r.toolHash, Window: r.Window, Sent: r.sentWhole()}
 	h.FixedHash = ingest.Hash(h.FixedHash + r.systemHash)[:16]
-	for i := range r.Hosts {
-		n := 0
-		for j := range r.Hosts[i].Segments {
-			n += r.Scale(r.Hosts[i].Segments[j].At[pagevm.Full].Tokens)
-		}
+	for i, s := range r.segments(0) {
+		n := r.Scale(s.At[pagevm.Full].Tokens)
 		if h.Messages += n; i < r.Align.First {
 			h.Common += n
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -232,11 +233,9 @@ func (c *call) boundLoop() bool {
 	if !c.stripThinking() {
 		return false
 	}
-	for i := len(c.Places) - 1; i >= 0 && c.Places[i].InLoop; i-- {
-		for j := range c.Hosts[i].Segments {
-			if c.Hosts[i].Segments[j].Bare.Hash != "" {
-				return true
-			}
+	for i, s := range c.segments(0) {
+		if c.Places[i].InLoop && s.Bare.Hash != "" {
+			return true
 		}
 	}
 	return false
@@ -268,10 +267,12 @@ func (c *call) leadGone() bool { return len(c.Align.Seen) > 0 && c.Align.Seen[0]
 func (c *call) Renewed() bool { return c.Align.Stale || c.hostCompacted() }
 
 // callsSoFar counts the model calls of the conversation so far.
-func (c *call) callsSoFar() int {
-	n := 0
+func (c *call) callsSoFar() int { return c.count(byModel) }
+
+// count counts the messages that are wanted.
+func (c *call) count(wanted func(*memkernel.Message) bool) (n int) {
 	for i := range c.Msgs {
-		if byModel(&c.Msgs[i]) {
+		if wanted(&c.Msgs[i]) {
 			n++
 		}
 	}
@@ -280,13 +281,7 @@ func (c *call) callsSoFar() int {
 
 // turnsSoFar counts the user's turns of the conversation.
 func (c *call) turnsSoFar() int {
-	n := 0
-	for i := range c.Hosts {
-		if transcript.PlainUser(c.Msgs[i]) {
-			n++
-		}
-	}
-	return n
+	return c.count(func(m *memkernel.Message) bool { return transcript.PlainUser(*m) })
 }
 
 // mustStand reports whether every cut keeps a message. It is so for a message that is not closed,
@@ -295,6 +290,24 @@ func (c *call) mustStand(i int) bool {
 	return !c.Places[i].Closed || c.Places[i].Opener || i == len(c.Hosts)-1
 }
 
+// segments yields the segments of message from and all later messages, each with the index of its
+// message.
+func (c *call) segments(from int) iter.Seq2[int, *pagevm.Segment] { return segmentsOf(c.Hosts, from) }
+
+// segmentsOf is segments for any messages.
+func segmentsOf(hosts []pagevm.HostMessage, from int) iter.Seq2[int, *pagevm.Segment] {
+	return func(yield func(int, *pagevm.Segment) bool) {
+		for i := from; i < len(hosts); i++ {
+			for j := range hosts[i].Segments {
+				if !yield(i, &hosts[i].Segments[j]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// SegmentParts returns the parts of message i that a segment holds.
 func (c *call) SegmentParts(i int, s *pagevm.Segment) []memkernel.Part {
 	return c.Msgs[i].Parts[s.Part : s.Part+s.Parts]
 }
@@ -356,11 +369,9 @@ func (c *call) shown(call *memkernel.ToolCall) *toolcall.Call {
 
 // calledSince reports whether message from or a later message has a result.
 func (c *call) calledSince(from int) bool {
-	for i := from; i < len(c.Hosts); i++ {
-		for j := range c.Hosts[i].Segments {
-			if c.Hosts[i].Segments[j].Kind == pagevm.ItemResult {
-				return true
-			}
+	for _, s := range c.segments(from) {
+		if s.Kind == pagevm.ItemResult {
+			return true
 		}
 	}
 	return false
@@ -376,13 +387,10 @@ func (c *call) identity(p *pagevm.Projection) cachelayout.Identity {
 }
 
 // bytesFrom returns the size of the text in message from and all later messages.
-func (c *call) bytesFrom(from int) int {
-	n := 0
-	for i := min(from, len(c.Hosts)); i < len(c.Hosts); i++ {
-		for j := range c.Hosts[i].Segments {
-			if p := c.Page(c.Hosts[i].Segments[j].Page); p != nil {
-				n += int(p.Bytes)
-			}
+func (c *call) bytesFrom(from int) (n int) {
+	for _, s := range c.segments(from) {
+		if p := c.Page(s.Page); p != nil {
+			n += int(p.Bytes)
 		}
 	}
 	return n

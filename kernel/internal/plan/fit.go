@@ -482,11 +482,8 @@ func grownOver(c *call, l *limits, o *opening) int {
 	p := *c.Prev.Proj
 	p.Items = p.Items[:c.Align.Items]
 	n := 0
-	for i := c.Align.At; i < len(c.Hosts); i++ {
-		for j := range c.Hosts[i].Segments {
-			s := &c.Hosts[i].Segments[j]
-			n += l.Scale(s.At[s.First].Tokens)
-		}
+	for _, s := range c.segments(c.Align.At) {
+		n += l.Scale(s.At[s.First].Tokens)
 	}
 	if o.now {
 		p.Carry = nil

@@ -318,11 +318,9 @@ func mustStandTokens(c *call, l *limits) (n int) {
 
 // mustStandItems returns the items that must be shown.
 func mustStandItems(c *call) (items []pagevm.Item) {
-	for i := range c.Hosts {
-		for j := range c.Hosts[i].Segments {
-			if s := &c.Hosts[i].Segments[j]; c.mustStand(i) {
-				items = append(items, pagevm.Item{Kind: s.Kind, Page: s.Page, Tokens: s.At[s.First].Tokens})
-			}
+	for i, s := range c.segments(0) {
+		if c.mustStand(i) {
+			items = append(items, pagevm.Item{Kind: s.Kind, Page: s.Page, Tokens: s.At[s.First].Tokens})
 		}
 	}
 	return items
@@ -350,15 +348,12 @@ func (c *call) itemName(it *pagevm.Item) string {
 	if from := c.Page(it.Page).Source(); from != "" {
 		return name + " (" + from + ")"
 	}
-	for i := range c.Hosts {
-		for j := range c.Hosts[i].Segments {
-			s := &c.Hosts[i].Segments[j]
-			if s.Page != it.Page {
-				continue
-			}
-			if n := countMedia(c.SegmentParts(i, s)); n > 0 {
-				return name + " (with " + strconv.Itoa(n) + " media, which keep their size)"
-			}
+	for i, s := range c.segments(0) {
+		if s.Page != it.Page {
+			continue
+		}
+		if n := countMedia(c.SegmentParts(i, s)); n > 0 {
+			return name + " (with " + strconv.Itoa(n) + " media, which keep their size)"
 		}
 	}
 	return name

@@ -199,10 +199,8 @@ func searchable(c *call, left []branch.Span, proj *pagevm.Projection) (*retrieva
 // placesOfPages returns the index of the message of each page.
 func placesOfPages(hosts []pagevm.HostMessage) map[string]int {
 	at := make(map[string]int, len(hosts))
-	for i := range hosts {
-		for j := range hosts[i].Segments {
-			at[hosts[i].Segments[j].Page] = i
-		}
+	for i, s := range segmentsOf(hosts, 0) {
+		at[s.Page] = i
 	}
 	return at
 }

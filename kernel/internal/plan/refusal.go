@@ -67,12 +67,10 @@ func refusesThinking(c *call) (bool, error) {
 	if answered(c, &budget.Overflow{}) {
 		return false, nil
 	}
-	for i := range c.Hosts {
-		for j := range c.Hosts[i].Segments {
-			if c.Hosts[i].Segments[j].Bare.Hash != "" {
-				c.log.fault(fault.Fault{Code: "thinking_refused", Detail: "the provider refused thinking of earlier turns whose prefix had changed: this request holds none"})
-				return true, nil
-			}
+	for _, s := range c.segments(0) {
+		if s.Bare.Hash != "" {
+			c.log.fault(fault.Fault{Code: "thinking_refused", Detail: "the provider refused thinking of earlier turns whose prefix had changed: this request holds none"})
+			return true, nil
 		}
 	}
 	return false, api.ErrNoThinking

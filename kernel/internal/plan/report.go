@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,15 +172,9 @@ func (r *Result) calibrated(c pagevm.CutPoint) pagevm.CutPoint {
 // Pages returns the outcome of each page: the pages that are shown, those that are not shown and
 // why, and those that are not shown in full.
 func (r *Result) Pages() (in []api.Included, out []api.Excluded, reduced []api.Reduced) {
-	gone := 0
-	for i := range r.Hosts {
-		if r.Proj.Seen[i].Gone {
-			gone += len(r.Hosts[i].Segments)
-		}
-	}
 	in = make([]api.Included, 0, len(r.Blocks)+1)
-	left := make([]api.Excluded, 0, gone)
-	reduced = make([]api.Reduced, 0, gone+len(r.Proj.Items)/4)
+	left := []api.Excluded{}
+	reduced = make([]api.Reduced, 0, len(r.Hosts))
 	for _, b := range r.Blocks[:len(r.Blocks)-len(r.Proj.Carry)-len(r.Proj.Items)] { // tools and system
 		in = append(in, api.Included{Kind: b.Region, ID: b.ID, Tokens: b.Tokens, FullTokens: b.Tokens, Level: pagevm.Full})
 	}
@@ -193,22 +188,17 @@ func (r *Result) Pages() (in []api.Included, out []api.Excluded, reduced []api.R
 	if r.Request.Price.PreservedThinking {
 		bareReason = "a cut made it invalid"
 	}
-	for i := range r.Hosts {
-		if !r.Proj.Seen[i].Gone {
-			continue
-		}
-		id := span[r.Hosts[i].Key]
-		if id != before { // neighbours that left together share one string
-			reason, before = cmp.Or(id, "changed by the host under a cut"), id
+	for i, s := range r.gone() {
+		id, state := span[r.Hosts[i].Key], states[s.Page]
+		if id+state != before { // neighbours that left together share one string
+			reason, before = "changed by the host under a cut", id+state
 			if id != "" {
 				reason = "left at a cut, kept in span " + id
 			}
+			reason = joined(reason, state)
 		}
-		for j := range r.Hosts[i].Segments {
-			s := &r.Hosts[i].Segments[j]
-			left = append(left, api.Excluded{Kind: s.Kind.Word(), ID: s.Page, Tokens: r.Scale(s.At[pagevm.Full].Tokens), Reason: joined(reason, states[s.Page])})
-			reduced = append(reduced, api.Reduced{Page: s.Page, Key: r.HostKey(r.Hosts[i].Key), CallID: r.callID(i, s), Level: pagevm.Gone, Handle: cmp.Or(id, s.Page)})
-		}
+		left = append(left, api.Excluded{Kind: s.Kind.Word(), ID: s.Page, Tokens: r.Scale(s.At[pagevm.Full].Tokens), Reason: reason})
+		reduced = append(reduced, api.Reduced{Page: s.Page, Key: r.HostKey(r.Hosts[i].Key), CallID: r.callID(i, s), Level: pagevm.Gone, Handle: cmp.Or(id, s.Page)})
 	}
 	for it, s := range r.Proj.Spots(r.Hosts) {
 		row := r.included(it, s.Full())
@@ -233,6 +223,17 @@ func (r *Result) Pages() (in []api.Included, out []api.Excluded, reduced []api.R
 			Note: "difference between the provider's count of the prompt before and ours"})
 	}
 	return in, list(slices.Concat(out, left, r.Removed, r.Left)), reduced
+}
+
+// gone yields the segments of the messages that left, each with the index of its message.
+func (r *Result) gone() iter.Seq2[int, *pagevm.Segment] {
+	return func(yield func(int, *pagevm.Segment) bool) {
+		for i, s := range r.segments(0) {
+			if r.Proj.Seen[i].Gone && !yield(i, s) {
+				return
+			}
+		}
+	}
 }
 
 // joined joins the parts of a note that there are.
@@ -450,26 +451,23 @@ func (r *Result) Expected() *billing.Expected {
 }
 
 // firstSight returns the results that the plan is the first to show shortened, and those of such
-// results that the model fetched since the last 
+// results that the model fetched since the last
 func (r *Result) firstSight() (out []billing.FirstSight) {
-	for i := r.Align.At; i < len(r.Hosts); i++ {
-		for j := range r.Hosts[i].Segments {
-			s := &r.Hosts[i].Segments[j]
-			page := r.Page(s.Page)
-			if page == nil || s.Kind != pagevm.ItemResult {
-				continue
-			}
-			if kind := page.Door(); kind != "" && s.First == pagevm.Compressed {
-				out = billing.AddFirstSight(out, billing.FirstSight{Kind: kind, Results: 1, Tokens: r.Scale(s.At[pagevm.Full].Tokens - s.At[s.First].Tokens)})
-			}
-			call := r.Maker.Calls[page.CallID]
-			if call == nil || !represent.Resolves(r.Request.Resolver, call.Name, call.Input) {
-				continue
-			}
-			for _, id := range pagevm.Handles(call.Input) {
-				if of := r.Page(id); of != nil && of.Door() != "" {
-					out = billing.AddFirstSight(out, billing.FirstSight{Kind: of.Door(), FetchedTokens: r.Scale(s.At[s.First].Tokens)})
-				}
+	for _, s := range r.segments(r.Align.At) {
+		page := r.Page(s.Page)
+		if page == nil || s.Kind != pagevm.ItemResult {
+			continue
+		}
+		if kind := page.Door(); kind != "" && s.First == pagevm.Compressed {
+			out = billing.AddFirstSight(out, billing.FirstSight{Kind: kind, Results: 1, Tokens: r.Scale(s.At[pagevm.Full].Tokens - s.At[s.First].Tokens)})
+		}
+		call := r.Maker.Calls[page.CallID]
+		if call == nil || !represent.Resolves(r.Request.Resolver, call.Name, call.Input) {
+			continue
+		}
+		for _, id := range pagevm.Handles(call.Input) {
+			if of := r.Page(id); of != nil && of.Door() != "" {
+				out = billing.AddFirstSight(out, billing.FirstSight{Kind: of.Door(), FetchedTokens: r.Scale(s.At[s.First].Tokens)})
 			}
 		}
 	}
@@ -480,13 +478,8 @@ func (r *Result) firstSight() (out []billing.FirstSight) {
 // shown in full.
 func (r *Result) savedTokens() int {
 	n := 0
-	for i := range r.Hosts {
-		if !r.Proj.Seen[i].Gone {
-			continue
-		}
-		for j := range r.Hosts[i].Segments {
-			n += r.Hosts[i].Segments[j].At[pagevm.Full].Tokens
-		}
+	for _, s := range r.gone() {
+		n += s.At[pagevm.Full].Tokens
 	}
 	if len(r.Proj.Cuts) == 0 && n == 0 {
 		return 0 // no result was ever lowered except for its size

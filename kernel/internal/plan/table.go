@@ -152,18 +152,13 @@ func untoldRows(r *Result, x *index) (out []paging.PageRow) {
 
 // goneRows returns the rows of the messages that left.
 func goneRows(r *Result, x *index) (out []paging.PageRow) {
-	for i := range r.Hosts {
-		if !r.Proj.Seen[i].Gone {
-			continue
+	for i, s := range r.gone() {
+		row := segmentRow(r, x, i, s)
+		row.Place, row.Span = paging.Nowhere, x.spans[r.Hosts[i].Key]
+		if row.Span != "" {
+			row.Place = paging.InSpan
 		}
-		for j := range r.Hosts[i].Segments {
-			row := segmentRow(r, x, i, &r.Hosts[i].Segments[j])
-			row.Place, row.Span = paging.Nowhere, x.spans[r.Hosts[i].Key]
-			if row.Span != "" {
-				row.Place = paging.InSpan
-			}
-			out = append(out, row)
-		}
+		out = append(out, row)
 	}
 	return out
 }
