@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"time"
+
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
@@ -70,4 +72,43 @@ func cheaper(write, plain *float64, uncached bool) *float64 {
 		return plain
 	}
 	return write
+}
+
+// bill sums tokens at prices in dollars per million. One unknown price makes the sum unknown.
+type bill struct {
+	tokens  float64 // times dollars per million
+	unknown bool
+}
+
+func (b *bill) add(tokens int, price *float64) {
+	switch {
+	case tokens == 0:
+	case price == nil:
+		b.unknown = true
+	default:
+		b.tokens += float64(tokens) * *price
+	}
+}
+
+func (b *bill) usd() *float64 {
+	if b.unknown {
+		return nil
+	}
+	v := b.tokens / 1e6
+	return &v
+}
+
+// writePrice returns the price of a new token that is written for ttl. It is the input price if
+// writing has no price of its own.
+func writePrice(m cachelayout.Model, t cachelayout.Tier, ttl time.Duration) *float64 {
+	long := len(m.TTLs) > 1 && m.TTL(ttl) >= m.TTLs[1]
+	switch {
+	case long && t.Write1h != nil:
+		return t.Write1h
+	case !long && t.Write5m != nil:
+		return t.Write5m
+	case m.Cache == cachelayout.CacheAnthropic || m.Cache == cachelayout.CacheOpenAIExplicit:
+		return nil
+	}
+	return t.Input
 }

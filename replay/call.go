@@ -34,9 +34,6 @@ type Call struct {
 	OutputCostUSD *float64 `json:"output_cost_usd"`
 	// Cold reports whether the cache held none of the last prompt's messages.
 	Cold bool `json:"cold"`
-	// Gap reports whether the time since the last call is at least the lifetime of that call's
-	// cache entries.
-	Gap bool `json:"gap,omitempty"`
 	// Cut is the reason why a part of the prompt left it.
 	Cut string `json:"cut,omitempty"`
 	// Overflow reports whether the prompt is over window minus reserve.
@@ -46,14 +43,7 @@ type Call struct {
 	// Faults counts the plan's own faults, and Codes counts them by name.
 	Faults int            `json:"faults,omitempty"`
 	Codes  map[string]int `json:"fault_codes,omitempty"`
-	// Resolutions counts the pages that this call would have had to fetch by a pointer. Lost
-	// counts the pages that it would have had to get again without a pointer. ResolutionsUSD and
-	// LostUSD are the costs.
-	Resolutions    int          `json:"pointer_resolutions,omitempty"`
-	Lost           int          `json:"lost_pages,omitempty"`
-	ResolutionsUSD *float64     `json:"pointer_cost_usd"`
-	LostUSD        *float64     `json:"lost_cost_usd"`
-	Recall         recall.Score `json:"recall"`
+	Recall recall.Score   `json:"recall"`
 	// Actions counts the answer's tool calls with input that was seen before.
 	Actions int `json:"actions,omitempty"`
 	// ActionsReady counts the Actions whose earlier seen input was all in the prompt.

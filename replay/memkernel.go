@@ -36,12 +36,6 @@ func (p *kernelPolicy) close() error { return p.k.Close() }
 
 // plan requests a plan from the kernel.
 func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
-	opt := &p.rec.Opt
-	if opt.Reopen {
-		if err := errors.Join(p.k.Close(), p.open(ctx)); err != nil {
-			return nil, err
-		}
-	}
 	plan, err := p.k.PlanContext(ctx, p.rec.request(n))
 	if err != nil {
 		return nil, err

@@ -100,8 +100,8 @@ func TestTotalsByHand(t *testing.T) {
 	if millionths(got.CostUSD) != 13750+4225+21250 || millionths(got.NetCostUSD) != 1250+3225+8750 {
 		t.Errorf("cost %v, net %v", millionths(got.CostUSD), millionths(got.NetCostUSD))
 	}
-	if got.GapCalls != 1 || got.GapInputTokens != 700 || got.GapWriteTokens != 700 || got.ColdEvents != 1 {
-		t.Errorf("gap: %+v", got)
+	if got.ColdEvents != 1 {
+		t.Errorf("%d cold events", got.ColdEvents)
 	}
 	if got.WarmHitRatio != 1100.0/1350 { // the first call is cold too
 		t.Errorf("warm hit ratio %v", got.WarmHitRatio)

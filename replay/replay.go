@@ -80,8 +80,6 @@ type Options struct {
 	// Summary writes a compacting policy's summary of the messages, in at most the given number
 	// of tokens. If it is nil, the summary has the right size but no words.
 	Summary func(messages []memkernel.Message, tokens int) string
-	// Reopen closes and reopens the kernel between calls.
-	Reopen bool
 }
 
 // Result is the result of replaying one session under one policy.
@@ -155,7 +153,7 @@ func (r *Recording) Run(ctx context.Context, name string, rival *Result) (*Resul
 		return nil, fmt.Errorf("replay %s: %w", name, err)
 	}
 	defer p.close()
-	j := &judge{rec: r, tracker: recall.New(), restore: newRestorer(r)}
+	j := &judge{rec: r, tracker: recall.New()}
 	for n := range r.Calls {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -198,7 +196,6 @@ type judge struct {
 	tracker *recall.Tracker
 	told    int
 	shown   recall.Prompt
-	restore *restorer
 }
 
 // call finishes a call: its identity, its cost, and the references that it lacked.
@@ -213,14 +210,11 @@ func (j *judge) call(n int, pr *prompt) Call {
 	m := j.rec.Model(at.Start)
 	c.Output = j.rec.output[at.Index]
 	c.price(pr.bill, m, j.rec.Opt.FixedTokens, pr.extra)
-	c.Gap = n > 0 && at.Start.Sub(j.rec.Calls[n-1].Start) >= m.TTL(j.rec.Opt.TTL)
 	j.shown.Set(pr.texts)
-	var needs []recall.Need
-	c.Recall, needs = j.tracker.Judge(&j.shown, j.rec.Messages[at.Index], pr.behind)
+	c.Recall = j.tracker.Judge(&j.shown, j.rec.Messages[at.Index], pr.behind)
 	c.act(j.tracker.Actions(&j.shown, j.rec.Messages[at.Index]))
 	if c.Cut != "" {
 		c.Held.hold(j, pr.messages, at.Index)
 	}
-	j.restore.call(&c, needs, m)
 	return c
 }

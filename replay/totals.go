@@ -39,15 +39,6 @@ type Totals struct {
 	// Controllable counts the faults that a better choice of the shown items would have
 	// prevented.
 	Controllable int `json:"controllable_faults"`
-	// Resolutions counts needed pages to which the prompt had only a pointer.
-	Resolutions int `json:"pointer_resolutions"`
-	// ResolutionsUSD is the cost of fetching the Resolutions. A page is written once and read
-	// until the next cut, and each round of fetching reads the prompt once more.
-	ResolutionsUSD *float64 `json:"pointer_cost_usd"`
-	// Lost counts needed pages that no pointer leads to.
-	Lost int `json:"lost_pages"`
-	// LostUSD is the cost of getting the Lost pages, computed as ResolutionsUSD.
-	LostUSD *float64 `json:"lost_cost_usd"`
 	// ReferenceRecall is the share of references whose line was shown.
 	ReferenceRecall float64 `json:"reference_recall"`
 	// Named is the share of references that were only named.
@@ -65,12 +56,6 @@ type Totals struct {
 	Edits int `json:"edits"`
 	// BlindEdits counts the Edits whose line the prompt did not show.
 	BlindEdits int `json:"blind_edits"`
-	// GapCalls counts first calls after a gap.
-	GapCalls int `json:"gap_calls"`
-	// GapInputTokens is the input of the GapCalls without the fixed part.
-	GapInputTokens int `json:"gap_input_tokens"`
-	// GapWriteTokens is the part of GapInputTokens that is written or uncached.
-	GapWriteTokens int `json:"gap_write_tokens"`
 	// HitRatio is cache reads over all input.
 	HitRatio float64 `json:"hit_ratio"`
 	// WarmHitRatio is HitRatio without the calls that found the cache cold.
@@ -81,7 +66,7 @@ type Totals struct {
 // sum adds the calls up.
 func (r *Result) sum() {
 	t := Totals{Calls: len(r.Calls), Unplanned: map[string]int{}, FaultCodes: map[string]int{}, CostUSD: new(float64), NetCostUSD: new(float64),
-		ResolutionsUSD: new(float64), LostUSD: new(float64), OutputCostUSD: new(float64)}
+		OutputCostUSD: new(float64)}
 	for _, u := range r.Unplanned {
 		t.Unplanned[u.Reason]++
 	}
@@ -119,12 +104,6 @@ func (t *Totals) tokens(c *Call) {
 	t.CostUSD, t.NetCostUSD = add(t.CostUSD, c.CostUSD), add(t.NetCostUSD, c.NetCostUSD)
 	t.OutputTokens += c.Output
 	t.OutputCostUSD = add(t.OutputCostUSD, c.OutputCostUSD)
-	t.ResolutionsUSD, t.LostUSD = add(t.ResolutionsUSD, c.ResolutionsUSD), add(t.LostUSD, c.LostUSD)
-	if c.Gap {
-		t.GapCalls++
-		t.GapInputTokens += c.NetInput
-		t.GapWriteTokens += c.NetWrite
-	}
 }
 
 func (t *Totals) events(c *Call, n int) {
@@ -136,8 +115,6 @@ func (t *Totals) events(c *Call, n int) {
 			t.Controllable += k
 		}
 	}
-	t.Resolutions += c.Resolutions
-	t.Lost += c.Lost
 	t.Actions += c.Actions
 	t.Edits += c.Edits
 	t.BlindEdits += c.BlindEdits

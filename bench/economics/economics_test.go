@@ -201,7 +201,7 @@ func TestCurveIsAligned(t *testing.T) {
 		r := &replay.Result{Unplanned: left}
 		for i := range 3 {
 			if len(left) == 0 || i != left[0].Index {
-				r.Calls = append(r.Calls, replay.Call{Index: i, CostUSD: &usd, NetCostUSD: &usd, ResolutionsUSD: &usd, LostUSD: &usd, Input: 10})
+				r.Calls = append(r.Calls, replay.Call{Index: i, CostUSD: &usd, NetCostUSD: &usd, Input: 10})
 			}
 		}
 		return r

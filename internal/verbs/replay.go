@@ -322,9 +322,6 @@ func figures(r *replay.Result) [][2]any {
 		{"  bound, net", r.Bound.NetCostUSD},
 		{"cuts", t.Cuts},
 		{"cold events", t.ColdEvents},
-		{"calls after a gap", t.GapCalls},
-		{"  input, net", t.GapInputTokens},
-		{"  written, net", t.GapWriteTokens},
 		{"overflows", t.Overflows},
 		{"violations", t.Violations},
 		{"faults", t.Faults},
@@ -338,10 +335,6 @@ func figures(r *replay.Result) [][2]any {
 		{"  only named", display.Share(t.Named)},
 		{"  behind a pointer", display.Share(t.Pointer)},
 		{"edit anchors shown", display.Share(t.AnchorRecall)},
-		{"pages to fetch back", t.Resolutions},
-		{"  would cost", t.ResolutionsUSD},
-		{"pages lost", t.Lost},
-		{"  would cost", t.LostUSD},
 	}
 }
 

@@ -110,10 +110,9 @@ func (t *Tracker) Append(m memkernel.Message) {
 }
 
 // Judge scores the prompt of the call that produced m, an assistant's message that is not yet in
-// the history. It lists the references of m that its prompt neither shows nor names. behind
-// reports whether the prompt has a pointer to a place instead of its text. A nil behind means
-// that the prompt has no pointers.
-func (t *Tracker) Judge(p *Prompt, m memkernel.Message, behind func(Place) bool) (Score, []Need) {
+// the history. behind reports whether the prompt has a pointer to a place instead of its text. A
+// nil behind means that the prompt has no pointers.
+func (t *Tracker) Judge(p *Prompt, m memkernel.Message, behind func(Place) bool) Score {
 	c := call{Tracker: t, prompt: p, behind: behind, recent: t.recent()}
 	for _, tok := range distinct(useOf(m)) {
 		c.token(tok.text, tok.quoted)
@@ -121,7 +120,7 @@ func (t *Tracker) Judge(p *Prompt, m memkernel.Message, behind func(Place) bool)
 	for _, a := range anchorsOf(m) {
 		c.anchor(a)
 	}
-	return c.score, distinctNeeds(c.needs)
+	return c.score
 }
 
 // used is a token of U. A token that is quoted somewhere counts as quoted.
@@ -179,7 +178,6 @@ type call struct {
 	behind func(Place) bool
 	recent int
 	score  Score
-	needs  []Need
 }
 
 // occurrences calls f with the positions of a token, newest first. A quoted
@@ -222,12 +220,13 @@ func (c *call) token(tok string, quoted bool) {
 	case named:
 		c.score.Named++
 	default:
-		c.needs = append(c.needs, c.need(func(f func(pos int) bool) { c.occurrences(tok, quoted, f) }))
-		if c.needs[len(c.needs)-1].Behind {
-			c.score.Pointer++
-		} else {
-			c.score.Missing++
-		}
+		pointer := false
+		c.occurrences(tok, quoted, func(pos int) bool {
+			pointer = c.behind != nil && c.behind(c.place(pos))
+			return !pointer
+		})
+		c.score.Pointer += one(pointer)
+		c.score.Missing += one(!pointer)
 	}
 }
 
@@ -267,12 +266,7 @@ func (c *call) anchor(line string) {
 	if newest < 0 {
 		return
 	}
-	shown := 0
-	if c.prompt.Contains(line) {
-		shown = 1
-	} else {
-		c.needs = append(c.needs, c.need(func(f func(pos int) bool) { c.hist.each(line, f) }))
-	}
+	shown := one(c.prompt.Contains(line))
 	c.score.Edits++
 	c.score.EditsShown += shown
 	if newest+len(line) <= c.recent {

@@ -228,7 +228,7 @@ func TestByHand(t *testing.T) {
 			}
 			var p Prompt
 			p.Set(tt.prompt)
-			got, _ := tr.Judge(&p, tt.m, tt.behind)
+			got := tr.Judge(&p, tt.m, tt.behind)
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
@@ -370,7 +370,7 @@ func TestTrackerIsNaive(t *testing.T) {
 			}
 			prompt := drawPrompt(t, history)
 			p.Set(prompt)
-			got, _ := tr.Judge(&p, m, behind)
+			got := tr.Judge(&p, m, behind)
 			if want := naive(history, prompt, m, behind); got != want {
 				t.Fatalf("call %d: tracker %+v, oracle %+v", i, got, want)
 			}

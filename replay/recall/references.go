@@ -1,31 +1,37 @@
 package recall
 
-import "github.com/memkernel/memkernel"
+import (
+	"cmp"
+	"slices"
 
-// Occurrence is one earlier place of a token, with the line that must be shown for the occurrence
-// to count as shown.
-type Occurrence struct {
-	Place
-	Line string
-}
+	"github.com/memkernel/memkernel"
+)
 
-// References calls f for every reference of m, an assistant's message that is not yet in the
-// history. f gets the token and its occurrences, newest first. The slice is only valid during the
-// call of f. References come in the order in which m names them.
-func (t *Tracker) References(m memkernel.Message, f func(token string, at []Occurrence)) {
+// Places returns the places of every reference of m, an assistant's message that is not yet in the
+// history, whether its prompt showed the reference or not. Each reference has the places of its
+// text, newest first. References are in the order of their newest places.
+func (t *Tracker) Places(m memkernel.Message) [][]Place {
 	c := call{Tracker: t, recent: t.recent()}
-	var at []Occurrence
+	var out [][]Place
 	for _, tok := range distinct(useOf(m)) {
-		at = at[:0]
+		var at []Place
 		c.occurrences(tok.text, tok.quoted, func(pos int) bool {
 			if len(at) == 0 && pos+len(tok.text) > c.recent {
 				return false
 			}
-			at = append(at, Occurrence{t.place(pos), c.window(pos, len(tok.text))})
+			if place := t.place(pos); len(at) == 0 || at[len(at)-1] != place {
+				at = append(at, place)
+			}
 			return true
 		})
 		if len(at) > 0 {
-			f(tok.text, at)
+			out = append(out, at)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b []Place) int {
+		return -slices.CompareFunc(a, b, func(x, y Place) int {
+			return cmp.Or(cmp.Compare(x.Message, y.Message), cmp.Compare(x.CallID, y.CallID))
+		})
+	})
+	return out
 }

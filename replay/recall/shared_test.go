@@ -95,7 +95,7 @@ func replay(msgs []memkernel.Message, from func(texts []string) int) (sum Score,
 	for _, m := range msgs {
 		if m.Role == memkernel.RoleAssistant {
 			p.Set(texts[from(texts):])
-			score, _ := tr.Judge(&p, m, nil)
+			score := tr.Judge(&p, m, nil)
 			sum.Add(score)
 			calls++
 		}
