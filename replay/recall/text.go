@@ -2,6 +2,8 @@ package recall
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -95,64 +97,33 @@ func leavesOf(in toolcall.Inner) []string {
 	return []string{in.Input}
 }
 
-// leaves lists the string values of a JSON text without its keys. It does not validate the text.
-// ok is false only if a string has no end.
+// leaves lists the string values of a JSON text without its keys. ok is false if the text is not
+// JSON.
 func leaves(raw string) (out []string, ok bool) {
+	d := json.NewDecoder(strings.NewReader(raw))
 	var object []bool // open containers: is it an object?
-	key := false      // is the next string a key?
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '{', '[':
-			object = append(object, raw[i] == '{')
-			key = raw[i] == '{'
-		case '}', ']':
-			if len(object) > 0 {
-				object = object[:len(object)-1]
-			}
-			key = false
-		case ':':
-			key = false
-		case ',':
-			key = len(object) > 0 && object[len(object)-1]
-		case '"':
-			end := stringEnd(raw, i)
-			if end < 0 {
-				return nil, false
-			}
-			if !key {
-				out = append(out, unquote(raw[i:end]))
-			}
-			i = end - 1
+	for key := false; ; {
+		t, err := d.Token()
+		if err != nil {
+			return out, errors.Is(err, io.EOF)
 		}
-	}
-	return out, true
-}
-
-// stringEnd returns the position after the JSON string that starts at i, -1 if
-// it has no end.
-func stringEnd(raw string, i int) int {
-	for i++; i < len(raw); i++ {
-		switch raw[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+		switch v := t.(type) {
+		case json.Delim:
+			if v == '{' || v == '[' {
+				object = append(object, v == '{')
+				key = v == '{'
+				continue
+			}
+			object = object[:len(object)-1]
+		case string:
+			if key {
+				key = false
+				continue
+			}
+			out = append(out, v)
 		}
+		key = len(object) > 0 && object[len(object)-1]
 	}
-	return -1
-}
-
-// unquote returns a JSON string's value. It returns a string with a broken escape as it is.
-func unquote(q string) string {
-	in := q[1 : len(q)-1]
-	if strings.IndexByte(in, '\\') < 0 {
-		return in
-	}
-	var s string
-	if json.Unmarshal([]byte(q), &s) != nil {
-		return in
-	}
-	return s
 }
 
 // anchorsOf lists the anchors of a message's edits. An anchor is the longest line, trimmed, of an

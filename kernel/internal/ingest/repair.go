@@ -271,16 +271,8 @@ func (b *Batch) promptText(key string) string {
 // standsIn reports whether a prompt occurs in a text as whole lines. A few words in the middle of
 // other words do not count.
 func standsIn(prompt, text string) bool {
-	before, after, ok := strings.Cut(text, prompt)
-	for ok {
-		if (before == "" || strings.HasSuffix(before, "\n")) && (after == "" || after[0] == '\n' || after[0] == '\r') {
-			return true
-		}
-		more := ""
-		more, after, ok = strings.Cut(after, prompt)
-		before += prompt + more
-	}
-	return false
+	lines := func(s string) string { return "\n" + strings.ReplaceAll(s, "\r", "\n") + "\n" }
+	return strings.Contains(lines(text), lines(prompt))
 }
 
 // ownMsgs makes the part of b.Msgs after the kept ones safe to change.

@@ -76,18 +76,24 @@ func (m material) withFiles(c *call, l *limits, leadGone bool) material {
 // carryFiles chooses a level for every pin and every file so that together they stay within their
 // limit, pins first. It uses the remaining room for excerpts of shortened files. It leaves out
 // parts that the host's own prompt shows.
-func carryFiles(c *call, l *limits, leadGone bool, squeezed int) []textBlock {
+func carryFiles(c *call, l *limits, leadGone bool, squeezed int) (blocks []textBlock) {
 	var pages []*pagevm.Page
 	var fits []costs
-	var files []File
+	files := map[int]*File{} // by the place of their pages
+	add := func(p *pagevm.Page) {
+		fit := costs{Floor: pagevm.Floor(p.Type, c.Request.Resolver != "")}
+		for _, r := range p.Reps {
+			fit.Tokens[r.Level] = c.Maker.Count.Text(r.Text)
+		}
+		pages, fits = append(pages, p), append(fits, fit)
+	}
 	for i := range c.pins {
-		p := pinPage(c, &c.pins[i])
-		pages, fits = append(pages, p), append(fits, fitOf(c, p))
+		add(pinPage(c, &c.pins[i]))
 	}
 	for _, f := range c.files() {
 		if f.Text = c.unshown(&f, leadGone); f.Text != "" {
-			p := filePage(c, &f)
-			pages, fits, files = append(pages, p), append(fits, fitOf(c, p)), append(files, f)
+			files[len(pages)] = &f
+			add(filePage(c, &f))
 		}
 	}
 	if len(pages) == 0 {
@@ -99,35 +105,24 @@ func carryFiles(c *call, l *limits, leadGone bool, squeezed int) []textBlock {
 		c.log.fault(fault.Fault{Code: "workspace_over_budget",
 			Detail: fmt.Sprintf("what is pinned and the workspace's files take %d tokens more than the %d that they may, at the least that may be shown of them", l.Scale(over), l.Scale(room))})
 	}
-	blocks := blocksAt(pages, fits, levels)
 	for i := range fits {
 		room -= fits[i].Tokens[levels[i]]
 	}
-	at := func(i int) int { // the place of a file's block
-		page := pages[len(pages)-len(files)+i].ID
-		return slices.IndexFunc(blocks, func(b textBlock) bool { return b.Page == page })
-	}
-	full := func(i int) int { return fits[len(pages)-len(files)+i].Tokens[pagevm.Full] }
-	for i := range files {
-		j := at(i)
-		if j < 0 || blocks[j].Level == pagevm.Full || room <= 0 {
-			continue
+	for i, p := range pages {
+		f, level, full, shown := files[i], levels[i], fits[i].Tokens[pagevm.Full], 0
+		if at := slices.IndexFunc(p.Reps, func(r pagevm.Rep) bool { return r.Level == level }); at >= 0 {
+			shown = fits[i].Tokens[level]
+			b := textBlock{Block: pagevm.Block{Kind: pagevm.ItemCarry, Page: p.ID, Level: level, Hash: p.Reps[at].Hash, Tokens: shown}}
+			if f != nil && level != pagevm.Full && room > 0 {
+				if took, text := excerptOf(c, f, p.ID, full, room+shown); took > shown {
+					room, shown = room-(took-shown), took
+					b.Level, b.Hash, b.Tokens, b.text = pagevm.Compressed, ingest.Hash(text), took, text
+				}
+			}
+			blocks = append(blocks, b)
 		}
-		took, text := excerptOf(c, &files[i], blocks[j].Page, full(i), room+blocks[j].Tokens)
-		if took <= blocks[j].Tokens {
-			continue
-		}
-		room -= took - blocks[j].Tokens
-		b := pagevm.Block{Kind: pagevm.ItemCarry, Page: blocks[j].Page, Level: pagevm.Compressed, Hash: ingest.Hash(text), Tokens: took}
-		blocks[j] = textBlock{b, text}
-	}
-	for i := range files {
-		shown := 0
-		if j := at(i); j >= 0 {
-			shown = blocks[j].Tokens
-		}
-		if 2*shown < full(i) {
-			c.log.fault(fault.Fault{Code: "workspace_cut", Page: pages[len(pages)-len(files)+i].ID, Detail: cutDetail(c, l, &files[i], full(i), shown, squeezed)})
+		if f != nil && 2*shown < full {
+			c.log.fault(fault.Fault{Code: "workspace_cut", Page: p.ID, Detail: cutDetail(c, l, f, full, shown, squeezed)})
 		}
 	}
 	return blocks
@@ -135,15 +130,6 @@ func carryFiles(c *call, l *limits, leadGone bool, squeezed int) []textBlock {
 
 // carryBound returns the room that pins and the workspace's files may take in a prompt.
 func carryBound(c *call, l *limits) int { return min(c.prior.Memory.CarryTokens, l.Window/8) }
-
-// fitOf returns the cost of each level of a page.
-func fitOf(c *call, p *pagevm.Page) costs {
-	f := costs{Floor: pagevm.Floor(p.Type, c.Request.Resolver != "")}
-	for _, r := range p.Reps {
-		f.Tokens[r.Level] = c.Maker.Count.Text(r.Text)
-	}
-	return f
-}
 
 // costs are what a page without a source position costs in the carry block.
 type costs struct {
@@ -172,18 +158,6 @@ func fitLevels(pages []costs, room int) (levels []pagevm.Level, over int) {
 		}
 	}
 	return levels, max(over, 0)
-}
-
-// blocksAt returns the blocks of pages at levels.
-func blocksAt(pages []*pagevm.Page, fits []costs, levels []pagevm.Level) (blocks []textBlock) {
-	for i, p := range pages {
-		for _, r := range p.Reps {
-			if r.Level == levels[i] {
-				blocks = append(blocks, textBlock{Block: pagevm.Block{Kind: pagevm.ItemCarry, Page: p.ID, Level: r.Level, Hash: r.Hash, Tokens: fits[i].Tokens[r.Level]}})
-			}
-		}
-	}
-	return blocks
 }
 
 // filePage makes the page of a file. The representations of the page are the texts that a
