@@ -8,11 +8,11 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 )
 
-// Bound is the least cost of any policy that shows everything new once and marks the end of every
+// bound is the least cost of any policy that shows everything new once and marks the end of every
 // prompt. Each token is written once when it is new and never retained. The fixed part is written
 // once and read by every later call. A result that is large when it first appears costs nothing,
 // since a policy may show a preview from the start. Prices are those of the cheapest tier.
-type Bound struct {
+type bound struct {
 	// WriteTokens are the new tokens, without the fixed part.
 	WriteTokens int `json:"write_tokens"`
 	// CostUSD is nil where a price is unknown.
@@ -22,7 +22,7 @@ type Bound struct {
 }
 
 // bound returns the share of call n in the bound.
-func (r *Recording) bound(n int) Bound {
+func (r *Recording) bound(n int) bound {
 	m := r.Model(r.Calls[n].Start)
 	window := orElse(r.Opt.ContextWindow, m.ContextWindow)
 	var tier cachelayout.Tier
@@ -30,7 +30,7 @@ func (r *Recording) bound(n int) Bound {
 		tier = m.Tiers[0]
 	}
 	write := cheaper(writePrice(m, tier, r.Opt.TTL), tier.Input, r.Opt.FixedTokens < m.MinCacheTokens)
-	out := Bound{WriteTokens: r.Sum(r.Seen(n), r.End(n)) - r.large(r.Seen(n), r.End(n), budget.LargeResult(window))}
+	out := bound{WriteTokens: r.Sum(r.Seen(n), r.End(n)) - r.large(r.Seen(n), r.End(n), budget.LargeResult(window))}
 	var net, fixed bill
 	net.add(out.WriteTokens, write)
 	if n == 0 {
@@ -44,7 +44,7 @@ func (r *Recording) bound(n int) Bound {
 }
 
 // add adds another call's share.
-func (b *Bound) add(o Bound) {
+func (b *bound) add(o bound) {
 	b.WriteTokens += o.WriteTokens
 	b.CostUSD, b.NetCostUSD = add(b.CostUSD, o.CostUSD), add(b.NetCostUSD, o.NetCostUSD)
 }

@@ -52,9 +52,9 @@ type Call struct {
 	Edits int `json:"edits,omitempty"`
 	// BlindEdits counts the Edits whose line was not shown.
 	BlindEdits int  `json:"blind_edits,omitempty"`
-	Held       Held `json:"-"`
+	Held       held `json:"-"`
 
-	bound Bound
+	bound bound
 }
 
 // code counts a fault by its name.

@@ -5,35 +5,35 @@ import (
 	"github.com/memkernel/memkernel/replay/recall"
 )
 
-// Held counts what prompts hold of the agent's files.
-type Held struct {
+// held counts what prompts hold of the agent's files.
+type held struct {
 	// Fresh and Changed have the lines that edits quote, by whether the file was edited after the
 	// agent last read it.
 	Fresh, Changed recall.Quoted
 	// Dead is the text of results, right after a cut, whose files were deleted, written over or
 	// read whole since. Finished is that of the newest results whose files belong to a finished
 	// task.
-	Dead, Finished Share
+	Dead, Finished textShare
 }
 
-// Share counts tokens, and those of them that are shown in full.
-type Share struct{ Tokens, Shown int }
+// textShare counts tokens, and those of them that are shown in full.
+type textShare struct{ Tokens, Shown int }
 
-func (h *Held) add(o *Held) {
+func (h *held) add(o *held) {
 	h.Fresh.Add(o.Fresh)
 	h.Changed.Add(o.Changed)
 	h.Dead.add(o.Dead.Tokens, o.Dead.Shown)
 	h.Finished.add(o.Finished.Tokens, o.Finished.Shown)
 }
 
-func (s *Share) add(tokens, shown int) { s.Tokens, s.Shown = s.Tokens+tokens, s.Shown+shown }
+func (s *textShare) add(tokens, shown int) { s.Tokens, s.Shown = s.Tokens+tokens, s.Shown+shown }
 
 // newestTokens is the part of the conversation, from its end, in which Finished looks. Our choice:
 // older results have left most prompts anyway.
 const newestTokens = 25_000
 
 // hold counts the dead and finished text of a prompt that is sent after `end` messages.
-func (h *Held) hold(j *judge, prompt []memkernel.Message, end int) {
+func (h *held) hold(j *judge, prompt []memkernel.Message, end int) {
 	full := map[string]string{}
 	for i := range prompt {
 		for k := range prompt[i].Parts {

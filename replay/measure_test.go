@@ -62,14 +62,14 @@ func TestHeldText(t *testing.T) {
 	}
 	end := len(rec.Messages)
 	size := func(i int, id string) int { return rec.size(recall.Place{Message: i, CallID: id}) }
-	var all, none Held
+	var all, none held
 	all.hold(j, rec.Messages, end)
 	none.hold(j, rec.Messages[end-3:], end)
 	dead, both := size(2, "call1"), size(2, "call1")+size(4, "call2")
-	if want := (Held{Dead: Share{dead, dead}, Finished: Share{both, both}}); all != want {
+	if want := (held{Dead: textShare{dead, dead}, Finished: textShare{both, both}}); all != want {
 		t.Errorf("all is shown: %+v, want %+v", all, want)
 	}
-	if want := (Held{Dead: Share{dead, 0}, Finished: Share{both, 0}}); none != want {
+	if want := (held{Dead: textShare{dead, 0}, Finished: textShare{both, 0}}); none != want {
 		t.Errorf("nothing is shown: %+v, want %+v", none, want)
 	}
 }

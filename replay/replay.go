@@ -14,7 +14,7 @@
 //
 // Other packages add policies with [Register].
 //
-// [Bound] is a lower limit of the cost of all policies.
+// [Result.Bound] is a lower limit of the cost of all policies.
 //
 // The agent's recorded actions are replayed. The agent could only use text that its host's own
 // compaction had left, so a policy that keeps more text is not credited for better actions. A
@@ -97,7 +97,7 @@ type Result struct {
 	Unplanned []Unplanned `json:"unplanned"`
 	Totals    Totals      `json:"totals"`
 	// Bound is the same for all policies.
-	Bound Bound `json:"bound"`
+	Bound bound `json:"bound"`
 
 	// Shown counts the references that were shown.
 	Shown int `json:"-"`

@@ -60,7 +60,7 @@ type Totals struct {
 	HitRatio float64 `json:"hit_ratio"`
 	// WarmHitRatio is HitRatio without the calls that found the cache cold.
 	WarmHitRatio float64 `json:"warm_hit_ratio"`
-	Held         Held    `json:"-"`
+	Held         held    `json:"-"`
 }
 
 // sum adds the calls up.
@@ -70,7 +70,7 @@ func (r *Result) sum() {
 	for _, u := range r.Unplanned {
 		t.Unplanned[u.Reason]++
 	}
-	r.Bound = Bound{CostUSD: new(float64), NetCostUSD: new(float64)}
+	r.Bound = bound{CostUSD: new(float64), NetCostUSD: new(float64)}
 	var score recall.Score
 	warmRead, warm, ready := 0, 0, 0
 	for i := range r.Calls {

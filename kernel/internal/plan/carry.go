@@ -197,7 +197,7 @@ func spanLines(c *call, spans []branch.Span, lines int) string {
 // leavingSpan makes the page of the messages that leave at a cut.
 func leavingSpan(c *call, seen []pagevm.Seen, leave map[int]bool) (branch.Span, bool) {
 	var s branch.Span
-	var turns []represent.Utterance
+	var left []*memkernel.Message
 	for i := range c.Hosts {
 		if seen[i].Gone || !leave[c.Places[i].Atom] {
 			continue
@@ -214,19 +214,19 @@ func leavingSpan(c *call, seen []pagevm.Seen, leave map[int]bool) (branch.Span, 
 		if !m.Time.IsZero() {
 			s.To = m.Time
 		}
-		turns = append(turns, Utterance(m))
+		left = append(left, m)
 	}
 	if len(s.Keys) == 0 {
 		return s, false
 	}
 	s.ID = ingest.PageID("sp", c.prior.Name, c.Request.Branch, s.Keys[0], s.Keys[len(s.Keys)-1])
-	s.Level, s.Text = c.spanLine(s, turns)
+	s.Level, s.Text = c.spanLine(s, left)
 	return s, true
 }
 
 // spanLine shows a span. It shows a pointer if the model can follow pointers, otherwise the
 // span's structure.
-func (c *call) spanLine(s branch.Span, turns []represent.Utterance) (pagevm.Level, string) {
+func (c *call) spanLine(s branch.Span, left []*memkernel.Message) (pagevm.Level, string) {
 	want := pagevm.Floor(pagevm.Conversation, c.Request.Resolver != "")
 	short := fmt.Sprintf("[%s: %d messages]", s.ID, len(s.Keys))
 	if want == pagevm.Pointer {
@@ -234,6 +234,10 @@ func (c *call) spanLine(s branch.Span, turns []represent.Utterance) (pagevm.Leve
 			short = fmt.Sprintf("[%s: %d messages, %s to %s]", s.ID, len(s.Keys), s.From.UTC().Format("01-02 15:04"), s.To.UTC().Format("01-02 15:04"))
 		}
 		return want, short
+	}
+	turns := make([]represent.Utterance, len(left))
+	for i, m := range left {
+		turns[i] = Utterance(m)
 	}
 	if text := represent.Span(s.ID, turns); text != "" {
 		return want, c.Maker.Mask.Text(text)

@@ -222,7 +222,9 @@ func shownText(c *call, i int, page *pagevm.Page) string {
 			case p.Kind == memkernel.PartText:
 				b.WriteString(p.Text)
 			case p.Call != nil:
-				b.WriteString(p.Call.Name + " " + p.Call.Input)
+				b.WriteString(p.Call.Name)
+				b.WriteByte(' ')
+				b.WriteString(p.Call.Input)
 			case p.Result != nil:
 				b.WriteString(ingest.ResultText(p.Result))
 			}
