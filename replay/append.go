@@ -45,14 +45,9 @@ func (p *Late) CompactIfFull(req Request) (c Choice) {
 	return c
 }
 
-// Summary returns the item of the nth summary. Its size is tokens, or the size of its words if
-// that is more.
+// Summary returns the item of the nth summary, which has so many tokens and no words.
 func (r *Recording) Summary(n, tokens int) Item {
-	text := "[summary of the session so far]"
-	if r.Opt.Summary != nil {
-		text += "\n" + r.Opt.Summary(r.Messages, tokens)
-	}
-	it := r.Note("summary "+strconv.Itoa(n), text)
+	it := r.Note("summary "+strconv.Itoa(n), "[summary of the session so far]")
 	it.Tokens = max(it.Tokens, tokens)
 	return it
 }

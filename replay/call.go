@@ -106,15 +106,6 @@ func (s *sections) cost(t cachelayout.Tier) *float64 {
 	return costAt(t, s.read, s.write5m, s.write1h, s.uncached)
 }
 
-// outputCost prices output tokens by a given tier. The result is nil if the price is unknown.
-func outputCost(t cachelayout.Tier, tokens int) *float64 {
-	if t.Output == nil {
-		return nil
-	}
-	usd := float64(tokens) * *t.Output / 1e6
-	return &usd
-}
-
 // act counts how the prompt served the answer's tool calls.
 func (c *Call) act(all []recall.Action) {
 	for i := range all {

@@ -56,7 +56,7 @@ func TestRecordedFromTranscript(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec, err := record(s, Options{View: transcript.Full, Prices: testBook(t), Model: "marked"})
+		rec, err := Record(s, Options{View: transcript.Full, Prices: testBook(t), Model: "marked"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,8 +26,9 @@ func (p *kernelPolicy) open(ctx context.Context) error {
 	if p.rec.Opt.Scratch == "" {
 		return errors.New("the memkernel policy needs a scratch folder for its state")
 	}
-	k, err := kernel.Open(ctx, p.rec.Opt.Scratch, &kernel.Options{Prices: p.rec.Opt.Prices, LowWater: p.lowWater, Economy: p.economy,
-		WholeResults: p.rec.Opt.Whole})
+	opt := p.rec.Kernel()
+	opt.LowWater, opt.Economy = p.lowWater, p.economy
+	k, err := kernel.Open(ctx, p.rec.Opt.Scratch, opt)
 	p.k = k
 	return err
 }
@@ -36,7 +37,7 @@ func (p *kernelPolicy) close() error { return p.k.Close() }
 
 // plan requests a plan from the kernel.
 func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
-	plan, err := p.k.PlanContext(ctx, p.rec.request(n))
+	plan, err := p.k.PlanContext(ctx, p.rec.Request(n))
 	if err != nil {
 		return nil, err
 	}

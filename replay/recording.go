@@ -45,9 +45,9 @@ type Item struct {
 	image  bool
 }
 
-// record splits the view into messages and calls, and drops the provider's usage: a replay knows
+// Record splits the view into messages and calls, and drops the provider's usage: a replay knows
 // messages and times, nothing else.
-func record(s *transcript.Session, opt Options) (*Recording, error) {
+func Record(s *transcript.Session, opt Options) (*Recording, error) {
 	if opt.View != transcript.Full {
 		return RecordMessages(s.View(opt.View), nil, opt)
 	}
@@ -59,7 +59,7 @@ func record(s *transcript.Session, opt Options) (*Recording, error) {
 	return r, err
 }
 
-// RecordMessages is [record] for messages that the host compacted at the positions in
+// RecordMessages is [Record] for messages that the host compacted at the positions in
 // compactions.
 func RecordMessages(view []memkernel.Message, compactions []int, opt Options) (*Recording, error) {
 	if opt.Prices == nil {

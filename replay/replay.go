@@ -35,7 +35,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/replay/recall"
 	"github.com/memkernel/memkernel/transcript"
@@ -77,9 +76,6 @@ type Options struct {
 	// Progress is called with the number of replayed calls and the number of all calls. It may be
 	// nil.
 	Progress func(done, all int)
-	// Summary writes a compacting policy's summary of the messages, in at most the given number
-	// of tokens. If it is nil, the summary has the right size but no words.
-	Summary func(messages []memkernel.Message, tokens int) string
 }
 
 // Result is the result of replaying one session under one policy.
@@ -117,7 +113,7 @@ func Run(ctx context.Context, s *transcript.Session, name string, opt Options) (
 		}
 		return RunAgainst(ctx, s, name, ours, opt)
 	}
-	rec, err := record(s, opt)
+	rec, err := Record(s, opt)
 	if err != nil {
 		return nil, fmt.Errorf("replay %s: %w", name, err)
 	}
@@ -127,7 +123,7 @@ func Run(ctx context.Context, s *transcript.Session, name string, opt Options) (
 // RunAgainst replays a session under a policy with Rivals, such as the oracle. rival is the
 // result of another replay of the same session with the same options.
 func RunAgainst(ctx context.Context, s *transcript.Session, name string, rival *Result, opt Options) (*Result, error) {
-	rec, err := record(s, opt)
+	rec, err := Record(s, opt)
 	if err != nil {
 		return nil, fmt.Errorf("replay %s: %w", name, err)
 	}
@@ -162,10 +158,12 @@ func (r *Recording) Run(ctx context.Context, name string, rival *Result) (*Resul
 			r.Opt.Progress(n, len(r.Calls))
 		}
 		pr, err := p.plan(ctx, n)
-		if why, one := refusal(err); err != nil && !one {
-			return nil, fmt.Errorf("replay %s: call %d: %w", name, r.numbers[n]+1, err)
-		} else if err != nil {
-			out.Unplanned = append(out.Unplanned, r.unplanned(n, why, err.Error()))
+		if err != nil {
+			u, one := r.Refused(n, err)
+			if !one {
+				return nil, fmt.Errorf("replay %s: call %d: %w", name, r.numbers[n]+1, err)
+			}
+			out.Unplanned = append(out.Unplanned, u)
 			continue
 		}
 		call := j.call(n, pr)

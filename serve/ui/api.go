@@ -209,7 +209,7 @@ func (t *track) head() *head {
 		return h
 	}
 	rows := t.rows[:t.total]
-	h.Model, h.Calls, h.Planned, h.HostUSD = t.steps.Model(), len(t.rows), len(rows), t.host
+	h.Model, h.Calls, h.Planned, h.HostUSD = t.steps.Opt.Model, len(t.rows), len(rows), t.host
 	h.SimulatedUSD, h.LateUSD = new(float64), new(float64)
 	for i := range rows {
 		h.count(&rows[i])
@@ -396,8 +396,8 @@ func (t *track) call(ctx context.Context, o *Options, n int) (*callJSON, error) 
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := callDocument(o, plan, n, t.lives)
-	out.Calls, out.Time = len(t.rows), t.steps.Time(n).UTC()
-	answer := t.steps.Messages()[t.steps.End(n)]
+	out.Calls, out.Time = len(t.rows), t.steps.Calls[n].Start.UTC()
+	answer := t.steps.Messages[t.steps.End(n)]
 	out.Answer = o.begin(messageText(&answer, shownText), 4*blockText)
 	return out, nil
 }

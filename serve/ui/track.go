@@ -63,7 +63,7 @@ type track struct {
 	session  *transcript.Session
 	said     *talk             // the conversation, nil until it is asked for
 	pages    map[string]string // the ids of the pages by the ids of their calls
-	steps    *replay.Steps
+	steps    *replay.Recording
 	host     *float64       // the bill of the host's own calls, nil if it is unknown
 	kernel   *kernel.Kernel // that plans the session
 	ends     []int          // the message that answers each call
@@ -123,7 +123,7 @@ func (t *track) load() error {
 	if err != nil {
 		return fmt.Errorf("read session: %w", err)
 	}
-	steps, err := replay.NewSteps(session, t.options())
+	steps, err := replay.Record(session, t.options())
 	if err != nil {
 		t.mu.Lock()
 		t.session, t.said = session, nil
@@ -132,15 +132,15 @@ func (t *track) load() error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.steps != nil && (steps.Model() != t.steps.Model() || steps.FixedTokens() != t.steps.FixedTokens() || steps.Len() < len(t.rows)) {
+	if t.steps != nil && (steps.Opt.Model != t.steps.Opt.Model || steps.Opt.FixedTokens != t.steps.Opt.FixedTokens || len(steps.Calls) < len(t.rows)) {
 		t.rows, t.total, t.lives, t.snaps = nil, 0, map[string][]stage{}, nil // another session by now
 	}
 	t.session, t.said, t.steps, t.err, t.done = session, nil, steps, nil, false
 	t.size, t.modified = st.Size(), st.ModTime()
 	old := t.rows[:t.total]
-	t.rows, t.ends = make([]row, 0, steps.Len()), nil
-	for n := range steps.Len() {
-		w := row{time: steps.Time(n), index: steps.Index(n), compaction: steps.AfterCompaction(n)}
+	t.rows, t.ends = make([]row, 0, len(steps.Calls)), nil
+	for n := range steps.Calls {
+		w := row{time: steps.Calls[n].Start, index: steps.Index(n), compaction: steps.AfterCompaction(n)}
 		if n < len(old) {
 			w = old[n]
 		}
@@ -248,11 +248,11 @@ func (t *track) fail(err error) {
 }
 
 // openScratch opens the kernel that plans a session, in a folder of its own.
-func openScratch(ctx context.Context, dir string, steps *replay.Steps) (*kernel.Kernel, error) {
+func openScratch(ctx context.Context, dir string, steps *replay.Recording) (*kernel.Kernel, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make a folder to plan in: %w", err)
 	}
-	k, err := kernel.Open(ctx, dir, steps.Options())
+	k, err := kernel.Open(ctx, dir, steps.Kernel())
 	if err != nil {
 		return nil, fmt.Errorf("open a kernel to plan with: %w", err)
 	}
@@ -262,8 +262,8 @@ func openScratch(ctx context.Context, dir string, steps *replay.Steps) (*kernel.
 // walk plans every call that is not planned yet.
 func (t *track) walk(ctx context.Context, k *kernel.Kernel, dir string) error {
 	steps := t.steps
-	stride := max(leastStride, steps.Len()/snapshots)
-	for n := t.total; n < steps.Len(); n++ {
+	stride := max(leastStride, len(steps.Calls)/snapshots)
+	for n := t.total; n < len(steps.Calls); n++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -278,7 +278,7 @@ func (t *track) walk(ctx context.Context, k *kernel.Kernel, dir string) error {
 		plan, err := k.PlanContext(ctx, steps.Request(n))
 		w := t.rows[n]
 		if err != nil {
-			u, one := steps.Unplanned(n, err)
+			u, one := steps.Refused(n, err)
 			if !one {
 				return fmt.Errorf("plan call %d: %w", steps.Index(n)+1, err)
 			}
@@ -364,7 +364,7 @@ func (t *track) mark(it *said, said *talk, n int) {
 func (t *track) snapshot(n int) string { return filepath.Join(t.dir, "at-"+strconv.Itoa(n)) }
 
 // fill fills the row of a call from its plan.
-func (w *row) fill(plan *api.ContextPlan, steps *replay.Steps, n int) {
+func (w *row) fill(plan *api.ContextPlan, steps *replay.Recording, n int) {
 	for _, r := range plan.Regions {
 		if i := slices.Index(regionNames[:], r.Name); i >= 0 {
 			w.regions[i] += r.Tokens
@@ -380,8 +380,7 @@ func (w *row) fill(plan *api.ContextPlan, steps *replay.Steps, n int) {
 		}
 	}
 	w.fault = strings.Join(codes, ", ")
-	_, answer := steps.Answer(n, b.Total())
-	w.cost = sum(b.CostUSD, answer)
+	w.cost = sum(b.CostUSD, steps.AnswerUSD(n, b.Total()))
 	if c := plan.Layout.Made; c != nil {
 		w.cut = c.Reason
 	}
@@ -487,8 +486,8 @@ func (t *track) show(ctx context.Context, n int) (*api.ContextPlan, error) {
 	switch {
 	case steps == nil:
 		return nil, errNotYet
-	case n >= steps.Len() || n < 0:
-		return nil, fmt.Errorf("the session has %d calls, there is no call %d", steps.Len(), n+1)
+	case n >= len(steps.Calls) || n < 0:
+		return nil, fmt.Errorf("the session has %d calls, there is no call %d", len(steps.Calls), n+1)
 	case n > total:
 		return nil, errNotYet
 	case c.plan != nil && c.at == n+1:
@@ -512,7 +511,7 @@ func (t *track) show(ctx context.Context, n int) (*api.ContextPlan, error) {
 		req.Table = c.at == n
 		var err error
 		if c.plan, err = c.kernel.PlanContext(ctx, req); err != nil {
-			if _, one := steps.Unplanned(c.at, err); !one || c.at == n {
+			if _, one := steps.Refused(c.at, err); !one || c.at == n {
 				return nil, fmt.Errorf("plan call %d: %w", c.at+1, err)
 			}
 		}
