@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -20,10 +19,9 @@ import (
 // The end is healed again because later messages may belong to it, such as the results of open
 // calls. If a host changes settled messages, all messages are read again.
 type Heard struct {
-	// On is the state that the conversation extends, nil if there was no state.
-	On *branch.State
-	// state is On with the messages that were handed in since.
-	state *branch.State
+	// On is the state that the conversation extends, nil if there was no state. State is On, or an
+	// empty state, with the messages that were handed in since.
+	On, State *branch.State
 	// The settled messages are the first raw messages of the host, which became the first msgs
 	// valid messages. past is the state of healing after the settled messages. used is the state
 	// of keying after the settled messages.
@@ -34,33 +32,12 @@ type Heard struct {
 	upto []int
 }
 
-// NewHeard returns a conversation without messages beyond its state. The parameter on is the
-// state of the session that the conversation extends, nil if there is no such state.
-func NewHeard(on, state *branch.State) *Heard {
-	return &Heard{On: on, state: state, used: map[string]int{}}
-}
-
-// RepairHeard is Repair for a conversation that is observed. It does not read the messages that h
-// knows again. Callers must not use h until the pages of the batch are made.
-func RepairHeard(m Maker, h *Heard, r Request) (*Batch, error) {
-	b := &Batch{Maker: m, req: r, before: h.state, heard: h, Adopted: h.state.Adopted}
-	b.Calls = h.state.Calls
-	raw, msgs := b.repairHeard()
-	if len(b.Msgs) == 0 {
-		return b, api.ErrNoMessages
-	}
-	b.lead()
-	b.adoptPrompts()
-	b.keyHeard(raw, msgs)
-	return b, b.clean()
-}
-
 // keep stores the messages that were handed in for the next observation.
 func (h *Heard) keep(b *Batch) {
 	h.count(b)
-	n := *h.state
+	n := *h.State
 	n.Raw, n.Msgs, n.Hosts, n.Calls, n.Adopted = b.Raw, b.Msgs, b.Hosts, b.Calls, b.Adopted
-	h.state = &n
+	h.State = &n
 }
 
 // count updates upto.
@@ -78,7 +55,7 @@ func (h *Heard) count(b *Batch) {
 // where the next repair may begin: the number of the host's messages and the number of valid
 // messages after the settled messages.
 func (b *Batch) repairHeard() (raw, msgs int) {
-	h, prev := b.heard, b.heard.state
+	h, prev := b.heard, b.heard.State
 	same := min(b.req.Unchanged, len(prev.Raw), len(b.req.Messages))
 	same += samePrefix(prev.Raw[same:], b.req.Messages[same:])
 	b.Examined = len(b.req.Messages) - same
@@ -133,6 +110,9 @@ func (b *Batch) keyHeard(raw, msgs int) {
 		if end++; msgs < b.led {
 			end = begin // the opening has to be settled with the message after it
 		}
+	}
+	if h.used == nil {
+		h.used = map[string]int{}
 	}
 	used := keyUse{h.used, map[string]int{}}
 	b.keyRun(begin, end, used)

@@ -32,9 +32,8 @@ type Request struct {
 	Now time.Time
 	// Lead: the provider wants the user to speak first.
 	Lead bool
-	// Unchanged is the number of leading messages that the host guarantees to be unchanged. Open
-	// is the number of messages at the end that may continue.
-	Unchanged, Open int
+	// Unchanged is the number of leading messages that the host guarantees to be unchanged.
+	Unchanged int
 }
 
 // Batch is a conversation that was made valid, and the pages of its messages.
@@ -69,41 +68,61 @@ type Batch struct {
 	taken []taken
 }
 
-// Repair makes a planned conversation valid. Afterwards every call has a result, every result has
-// a call, and every message has a unique key. Every change is a fault. The parameter before is
-// the conversation's state so far, which Repair does not change. Callers may use the batch even
-// if the error is ErrAnswered. [Batch.Absorb] makes the pages of the batch.
-func Repair(m Maker, before *branch.State, r Request) (*Batch, error) {
-	b := &Batch{Maker: m, req: r, before: before, Adopted: before.Adopted}
+// Repair makes a conversation valid. Afterwards every call has a result, every result has a call,
+// and every message has a unique key. Every change is a fault. The parameter before is the
+// conversation's state so far, which Repair does not change. If h is set, the conversation is
+// observed, h takes the place of before, and Repair does not read the messages that h knows again.
+// Callers must not use h until the pages of the batch are made. Callers may use the batch even if
+// the error is ErrAnswered. [Batch.Absorb] makes the pages of the batch.
+func Repair(m Maker, before *branch.State, h *Heard, r Request) (*Batch, error) {
+	if h != nil {
+		before = h.State
+	}
+	b := &Batch{Maker: m, req: r, before: before, heard: h, Adopted: before.Adopted}
 	b.Calls = before.Calls
-	raw := slices.Clone(r.Messages) // hosts truncate and append in place
-	if b.Branch != "" {
-		for i := range raw {
-			raw[i] = transcript.Untyped(raw[i]) // an agent speaks to its subagent
-		}
-	}
-	if r.Prompt != "" {
-		raw = append(raw[:len(raw):len(raw)], promptMessage(b.Branch, &r))
-	}
-	b.Raw = raw
-	if n := samePrefix(before.Raw, raw); n > 0 && n == len(before.Raw) && independent(raw[n:], before.Calls) {
-		b.Removed = before.Removed[:len(before.Removed):len(before.Removed)]
-		tail, notes := transcript.Repair(raw[n:], false)
-		b.note(notes)
-		b.kept = len(before.Msgs)
-		b.Msgs = slices.Concat(before.Msgs, tail)
+	var raw, msgs int
+	if h != nil {
+		raw, msgs = b.repairHeard()
 	} else {
-		msgs, notes := transcript.Repair(raw, false)
-		b.note(notes)
-		b.Msgs = msgs
+		b.repairPlanned()
 	}
 	if len(b.Msgs) == 0 {
 		return b, api.ErrNoMessages
 	}
 	b.lead()
 	b.adoptPrompts()
-	b.key()
+	if h != nil {
+		b.keyHeard(raw, msgs)
+	} else {
+		b.key()
+	}
 	return b, b.clean()
+}
+
+// repairPlanned makes the messages of a planned conversation valid. If the host only appended, it
+// reads the new messages alone.
+func (b *Batch) repairPlanned() {
+	before := b.before
+	raw := slices.Clone(b.req.Messages) // hosts truncate and append in place
+	if b.Branch != "" {
+		for i := range raw {
+			raw[i] = transcript.Untyped(raw[i]) // an agent speaks to its subagent
+		}
+	}
+	if b.req.Prompt != "" {
+		raw = append(raw[:len(raw):len(raw)], promptMessage(b.Branch, &b.req))
+	}
+	b.Raw = raw
+	n := samePrefix(before.Raw, raw)
+	if n == 0 || n < len(before.Raw) || !independent(raw[n:], before.Calls) {
+		n = 0
+	} else {
+		b.Removed = before.Removed[:len(before.Removed):len(before.Removed)]
+		b.kept = len(before.Msgs)
+	}
+	msgs, notes := transcript.Repair(raw[n:], false)
+	b.note(notes)
+	b.Msgs = slices.Concat(before.Msgs[:b.kept], msgs)
 }
 
 // clean replaces content that prompts do not show, after the messages got their keys. It returns

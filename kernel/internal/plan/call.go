@@ -70,7 +70,7 @@ func take(ctx context.Context, prior *Prior, r *Request, s session, ws Workspace
 	m := prior.Maker
 	m.Large = budget.LargeResult(w.tokens)
 	format := FormatOf(r.Format, &r.Price)
-	b, err := ingest.Repair(m, prior.Before, ingest.Request{Messages: r.Messages, Prompt: r.Prompt, Turn: r.Turn, Now: r.Now, Lead: format == transcript.FormatAnthropic || format == transcript.FormatGemini})
+	b, err := ingest.Repair(m, prior.Before, nil, ingest.Request{Messages: r.Messages, Prompt: r.Prompt, Turn: r.Turn, Now: r.Now, Lead: format == transcript.FormatAnthropic || format == transcript.FormatGemini})
 	if err != nil && (r.Demand == nil || !errors.Is(err, api.ErrAnswered)) {
 		return call{}, err
 	}

@@ -75,7 +75,7 @@ func (b *branches) Hearing(name, model string) (*branch.State, *ingest.Heard) {
 	case on != nil && len(on.Raw) > 0:
 		return on, nil // a plan holds it
 	case h == nil || h.On != on:
-		h = ingest.NewHeard(on, b.Of(name, model))
+		h = &ingest.Heard{On: on, State: b.Of(name, model)}
 	}
 	return nil, h
 }

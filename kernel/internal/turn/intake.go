@@ -41,13 +41,9 @@ func (d *Desk) take(ctx context.Context, s *session.Session, t *api.Turn) (*inta
 		return nil, err
 	}
 	m.Whole = s.Reader().Content
-	req := ingest.Request{Messages: t.Messages, Now: t.Now, Lead: plan.FormatOf("", &in.model) == transcript.FormatAnthropic, Unchanged: t.Unchanged, Open: t.Open}
-	if l, h := s.Branches.Hearing(t.Branch, t.Model); h != nil {
-		in.Batch, err = ingest.RepairHeard(m, h, req)
-	} else {
-		in.Batch, err = ingest.Repair(m, l, req)
-	}
-	if err != nil && !errors.Is(err, api.ErrAnswered) {
+	req := ingest.Request{Messages: t.Messages, Now: t.Now, Lead: plan.FormatOf("", &in.model) == transcript.FormatAnthropic, Unchanged: t.Unchanged}
+	l, h := s.Branches.Hearing(t.Branch, t.Model)
+	if in.Batch, err = ingest.Repair(m, l, h, req); err != nil && !errors.Is(err, api.ErrAnswered) {
 		return nil, err
 	}
 	return in, nil
