@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -25,7 +26,10 @@ func SessionKeyOf(name string) (string, error) { return folder.KeyOf(name) }
 
 // ConversationPage is the page of a run of a message's parts.
 func ConversationPage(branch, key string, part int) string {
-	return ingest.ConversationID(branch, key, part)
+	if branch != "" {
+		key = branch + "\x00" + key
+	}
+	return ingest.PageID("cv", key, strconv.Itoa(part))
 }
 
 // Held counts the sessions that a kernel holds in memory.

@@ -20,14 +20,14 @@ func PageID(prefix string, provenance ...string) string {
 	})[:16]
 }
 
-// ConversationID returns the page of a run of a message's parts. Hosts number the messages of every
+// conversationID returns the page of a run of a message's parts. Hosts number the messages of every
 // sidechain from the beginning.
-func ConversationID(branch, key string, part int) string {
+func conversationID(branch, key string, part int) string {
 	return PageID("cv", branched(branch, key), strconv.Itoa(part))
 }
 
-// EvidenceID returns the page of a tool call and its result.
-func EvidenceID(branch, call string) string { return PageID("ev", branched(branch, call)) }
+// evidenceID returns the page of a tool call and its result.
+func evidenceID(branch, call string) string { return PageID("ev", branched(branch, call)) }
 
 // branched returns a host's id that differs from the same id on another branch.
 func branched(branch, id string) string {

@@ -119,7 +119,7 @@ func untilResult(parts []memkernel.Part, i int) int {
 
 // run makes the page of a run of text, thinking, calls and media.
 func (g *Maker) run(m *memkernel.Message, from, to, overhead int, hash string) pagevm.Segment {
-	page := g.keepRun(m, from, to, ConversationID(g.Branch, m.Key, from))
+	page := g.keepRun(m, from, to, conversationID(g.Branch, m.Key, from))
 	hash += "/" + strconv.Itoa(from)
 	s := pagevm.Segment{Kind: pagevm.ItemHost, Part: from, Parts: to - from, Page: page.ID, Type: pagevm.Conversation,
 		Committed: g.committed(page.ID), First: pagevm.Full}
@@ -253,7 +253,7 @@ func (g *Maker) result(m *memkernel.Message, i, overhead int, first bool) pagevm
 	if first {
 		full.Positions = 1
 	}
-	s := pagevm.Segment{Kind: pagevm.ItemResult, Part: i, Parts: 1, Page: EvidenceID(g.Branch, r.CallID), Type: pagevm.Evidence, First: pagevm.Full}
+	s := pagevm.Segment{Kind: pagevm.ItemResult, Part: i, Parts: 1, Page: evidenceID(g.Branch, r.CallID), Type: pagevm.Evidence, First: pagevm.Full}
 	for j := range r.Content {
 		full.Image = full.Image || r.Content[j].Kind == memkernel.PartImage
 	}
@@ -327,7 +327,7 @@ func (g *Maker) MediaTokens(parts []memkernel.Part) (n int) {
 // keepResult captures a tool result and makes its representations.
 func (g *Maker) keepResult(m *memkernel.Message, part *memkernel.Part, call *toolcall.Call, id string) *pagevm.Page {
 	r := part.Result
-	if old := g.Known[id]; old != nil && (g.whole[id] || Shapes(r, id)) {
+	if old := g.Known[id]; old != nil && (g.whole[id] || shapes(r, id)) {
 		return old
 	}
 	input, _ := g.Mask.Mask(call.Input)

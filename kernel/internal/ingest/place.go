@@ -7,12 +7,13 @@ import (
 )
 
 // Places returns the place of every message: its atom, whether the atom is closed, and whether
-// the message belongs to the open tool loop. The parameter known describes the first kept
-// messages. Places takes their atoms over from known, except for the last atom that the assistant
-// spoke in and all later atoms, which may continue.
-func Places(known []pagevm.Place, kept int, msgs []memkernel.Message) []pagevm.Place {
+// the message belongs to the open tool loop. Messages that are the same as before keep their
+// atoms, except for the last atom that the assistant spoke in and all later atoms, which may
+// continue. Callers must have called Absorb.
+func (b *Batch) Places() []pagevm.Place {
+	known, msgs := b.before.Places, b.Msgs
 	out := make([]pagevm.Place, len(msgs))
-	from := settled(known, msgs[:min(kept, len(known))])
+	from := settled(known, msgs[:min(b.Absorbed, len(known))])
 	atom := 0
 	for i := range from {
 		out[i] = pagevm.Place{Atom: known[i].Atom, Closed: known[i].Closed}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/kernel/internal/branch"
+	"github.com/memkernel/memkernel/pagevm"
 	"pgregory.net/rapid"
 )
 
@@ -30,8 +32,11 @@ func TestPlacesTakenOverEqualPlacesMadeAnew(t *testing.T) {
 		msgs := rapid.SliceOfN(message, 0, 14).Draw(t, "msgs")
 		kept := rapid.IntRange(0, len(msgs)).Draw(t, "kept")
 		gone := rapid.SliceOfN(message, 0, 4).Draw(t, "rewritten")
-		known := Places(nil, 0, slices.Concat(msgs[:kept], gone))
-		if d := cmp.Diff(Places(nil, 0, msgs), Places(known, kept, msgs)); d != "" {
+		places := func(known []pagevm.Place, kept int, msgs []memkernel.Message) []pagevm.Place {
+			return (&Batch{before: &branch.State{Places: known}, Absorbed: kept, Msgs: msgs}).Places()
+		}
+		known := places(nil, 0, slices.Concat(msgs[:kept], gone))
+		if d := cmp.Diff(places(nil, 0, msgs), places(known, kept, msgs)); d != "" {
 			t.Fatalf("-anew +taken over:\n%s", d)
 		}
 	})

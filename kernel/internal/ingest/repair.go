@@ -424,7 +424,7 @@ func (b *Batch) liftResult(i, j int, result *memkernel.ToolResult) {
 	if b.Lifted == nil {
 		b.Lifted = map[string][]mask.Payload{}
 	}
-	b.Lifted[EvidenceID(b.Branch, r.CallID)] = found
+	b.Lifted[evidenceID(b.Branch, r.CallID)] = found
 }
 
 const (
@@ -456,9 +456,9 @@ func (g *Maker) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, ch
 		end := i + 1
 		part := &m.Parts[i]
 		if part.Kind == memkernel.PartToolResult {
-			id := EvidenceID(g.Branch, part.Result.CallID)
+			id := evidenceID(g.Branch, part.Result.CallID)
 			_, gone := g.Graves.Forgotten(id)
-			if text, _ := g.Mask.Mask(ResultContent(part)); g.buried(id, text) || gone && Shapes(part.Result, id) {
+			if text, _ := g.Mask.Mask(ResultContent(part)); g.buried(id, text) || gone && shapes(part.Result, id) {
 				changed = true
 				stub := *part.Result
 				stub.Content, stub.Text, stub.Opaque = []memkernel.Part{textPart(ForgottenPart)}, true, false
@@ -488,7 +488,7 @@ func (g *Maker) withoutForgotten(m *memkernel.Message) (out []memkernel.Part, ch
 }
 
 func (g *Maker) buriedRun(m *memkernel.Message, from, to int) bool {
-	return g.buried(ConversationID(g.Branch, m.Key, from), g.runContent(m, from, to).text)
+	return g.buried(conversationID(g.Branch, m.Key, from), g.runContent(m, from, to).text)
 }
 
 // buried reports whether content was forgotten, as the content of the page itself or under

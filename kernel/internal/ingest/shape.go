@@ -15,7 +15,7 @@ import (
 // the text, which names the page. If shown is not 0, the host itself shows at most shown bytes of
 // the result, and the text is not longer.
 func (g *Maker) Shape(call *memkernel.ToolCall, r *memkernel.ToolResult, shown int) string {
-	id := EvidenceID(g.Branch, call.ID)
+	id := evidenceID(g.Branch, call.ID)
 	if g.Known[id] != nil {
 		return "" // its call's id was used before
 	}
@@ -36,18 +36,26 @@ func (g *Maker) Shape(call *memkernel.ToolCall, r *memkernel.ToolResult, shown i
 	return ""
 }
 
-// Shapes reports whether a result was made by [Maker.Shape] from the page of its call. Such a
-// result names the page, whose id no tool knows.
-func Shapes(r *memkernel.ToolResult, id string) bool {
+// Shaped returns the page from which [Maker.Shape] made a result, nil if a result was not made so.
+func (g *Maker) Shaped(r *memkernel.ToolResult) *pagevm.Page {
+	id := evidenceID(g.Branch, r.CallID)
+	if !shapes(r, id) {
+		return nil
+	}
+	return g.Known[id]
+}
+
+// shapes reports whether a result was made from the page of its call. Such a result names the
+// page, whose id no tool knows.
+func shapes(r *memkernel.ToolResult, id string) bool {
 	return slices.ContainsFunc(r.Content, func(p memkernel.Part) bool { return strings.Contains(p.Text, id) })
 }
 
 // showWholeResult replaces a shaped result by its stored content. A result whose content can't be
 // read stays shaped.
 func (b *Batch) showWholeResult(i, j int, r *memkernel.ToolResult) {
-	id := EvidenceID(b.Branch, r.CallID)
-	page := b.Known[id]
-	if page == nil || !Shapes(r, id) {
+	page := b.Shaped(r)
+	if page == nil {
 		return
 	}
 	text, err := b.Whole(page)
@@ -60,7 +68,7 @@ func (b *Batch) showWholeResult(i, j int, r *memkernel.ToolResult) {
 	if b.whole == nil {
 		b.whole = map[string]bool{}
 	}
-	b.whole[id] = true
+	b.whole[page.ID] = true
 }
 
 // setResult replaces a result of the conversation.

@@ -78,7 +78,7 @@ func take(ctx context.Context, prior *Prior, r *Request, s session, ws Workspace
 		return call{}, ctx.Err()
 	}
 	c := call{Request: r, prior: prior, session: s, workspace: ws, log: &log{faults: b.Faults}, pins: pinsOf(prior.Pinned), Maker: b.Maker,
-		Raw: b.Raw, Msgs: b.Msgs, Hosts: b.Hosts, Places: ingest.Places(prior.Before.Places, b.Absorbed, b.Msgs), absorbed: b.Absorbed,
+		Raw: b.Raw, Msgs: b.Msgs, Hosts: b.Hosts, Places: b.Places(), absorbed: b.Absorbed,
 		Adopted: b.Adopted, Removed: b.Removed, Ingested: len(b.Out.New), LiftedBytes: b.LiftedBytes}
 	c.files = sync.OnceValue(func() []File { return readFiles(prior, r, ws, c.log) })
 	msgs := c

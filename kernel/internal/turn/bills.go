@@ -149,8 +149,8 @@ func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight)
 			if r == nil {
 				continue
 			}
-			id, shown := ingest.EvidenceID(w.Branch, r.CallID), func() int { return w.Count.Part(&news[i].Parts[j]) }
-			if page := w.Known[id]; page != nil && page.Door() != "" && ingest.Shapes(r, id) {
+			shown := func() int { return w.Count.Part(&news[i].Parts[j]) }
+			if page := w.Shaped(r); page != nil && page.Door() != "" {
 				if whole, err := w.Whole(page); err == nil {
 					out = billing.AddFirstSight(out, billing.FirstSight{Kind: page.Door(), Results: 1, Tokens: w.Count.Text(whole) - shown()})
 				}
