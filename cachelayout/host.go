@@ -19,8 +19,8 @@ func HostRoom(window, fixed int) int {
 	return window - min(hostReserve, int(hostReserveShare*float64(window))) - fixed
 }
 
-// HostKeeps returns how many tokens of the newest messages a compaction keeps in a room.
-func HostKeeps(room int) int { return min(HostKeep, room/4) }
+// hostKeeps returns how many tokens of the newest messages a compaction keeps in a room.
+func hostKeeps(room int) int { return min(HostKeep, room/4) }
 
 // Alone is the request that a host would have sent without memkernel, in the tokens of the plan
 // for the same call. It models the host's own cache: while the cache is warm, a request reads
@@ -67,7 +67,7 @@ func (a *Alone) Next(r HostRequest) Alone {
 	shown, known := r.Messages-n.Left, max(r.Common-n.Left, 0)
 	n.Fresh = max(shown-known, 0)
 	if room := HostRoom(r.Window, r.Fixed); !r.Sent && shown > room && room > 0 {
-		stays := HostSummary + HostKeeps(room)
+		stays := HostSummary + hostKeeps(room)
 		n.Summarised, n.Left = r.Fixed+known, r.Messages-stays
 		shown, n.Fresh = stays, stays
 	}

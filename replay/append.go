@@ -37,7 +37,7 @@ func (p *Late) CompactIfFull(req Request) (c Choice) {
 	c.Summarise(p.Tokens(req.End-1), 0, lateSummary)
 	keep := p.keep
 	if keep <= cachelayout.HostKeep {
-		keep = min(keep, cachelayout.HostKeeps(req.Room))
+		keep = min(keep, req.Room/4)
 	}
 	p.From = p.Newest(req.End, min(keep, req.Room-lateSummary))
 	p.compactions++

@@ -1,9 +1,6 @@
 package replay
 
 import (
-	"strings"
-
-	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -50,18 +47,6 @@ func (h *History) Tokens(end int) int {
 		n += h.At(i).Tokens
 	}
 	return n
-}
-
-// ResultText returns the text of a result. media reports whether the result also holds anything
-// other than text.
-func ResultText(p *memkernel.Part) (text string, media bool) {
-	var b strings.Builder
-	for i := range p.Result.Content {
-		c := &p.Result.Content[i]
-		media = media || c.Kind != memkernel.PartText
-		b.WriteString(c.Text)
-	}
-	return b.String(), media || p.Result.Opaque
 }
 
 // Newest returns the index of the first message of the newest whole atoms that fit into keep

@@ -134,7 +134,7 @@ func (p *claudeCode) files(end int) (out []replay.Item) {
 				continue
 			}
 			path := readPath(calls[part.Result.CallID])
-			text, media := replay.ResultText(part)
+			text, media := resultText(part)
 			if path == "" || seen[path] || media {
 				continue
 			}
@@ -372,7 +372,7 @@ func (p *trimmed) chars(end int) int {
 // soften keeps the two ends of a large result. It returns the previous size in characters, and
 // how many it saved.
 func (p *trimmed) soften(r result) (chars, saved int) {
-	text, media := replay.ResultText(p.part(r))
+	text, media := resultText(p.part(r))
 	if form := p.form(r); form != "" {
 		return utf8.RuneCountInString(form), 0
 	}
@@ -387,7 +387,7 @@ func (p *trimmed) soften(r result) (chars, saved int) {
 }
 
 func (p *trimmed) empty(r result) (saved int) {
-	text, media := replay.ResultText(p.part(r))
+	text, media := resultText(p.part(r))
 	if form := p.form(r); form != "" {
 		text = form
 	}
@@ -528,3 +528,15 @@ func begin(h *replay.History, from int) {
 }
 
 const leftOut = "[Earlier messages were left out.]"
+
+// resultText returns the text of a result. media reports whether the result also holds anything
+// other than text.
+func resultText(p *memkernel.Part) (text string, media bool) {
+	var b strings.Builder
+	for i := range p.Result.Content {
+		c := &p.Result.Content[i]
+		media = media || c.Kind != memkernel.PartText
+		b.WriteString(c.Text)
+	}
+	return b.String(), media || p.Result.Opaque
+}

@@ -83,7 +83,7 @@ func shownResults(items []replay.Item) (out []string) {
 	for i := range items {
 		for j := range items[i].Msg.Parts {
 			if p := &items[i].Msg.Parts[j]; p.Result != nil {
-				s, _ := replay.ResultText(p)
+				s, _ := resultText(p)
 				out = append(out, s)
 			}
 		}

@@ -36,14 +36,30 @@ func appendShape(b []byte, t string, depth, limit int) []byte {
 	switch {
 	case t == "":
 		return append(b, '?')
-	case depth == 0 && t[0] == '{':
-		return append(b, "{…}"...)
-	case depth == 0 && t[0] == '[':
-		return append(b, "[…]"...)
+	case depth == 0 && (t[0] == '{' || t[0] == '['):
+		return append(append(append(b, t[0]), "…"...), t[0]+2) // the closing bracket
 	case t[0] == '{':
-		return appendObject(b, t, depth, limit)
+		n := 0
+		b = append(b, '{')
+		for key, raw := range lex.Members(t) {
+			if n > 0 {
+				b = append(b, ", "...)
+			}
+			if n++; n > shapeKeys || len(b) > limit {
+				b = append(b, "…"...)
+				break
+			}
+			b = append(append(b, key...), ": "...)
+			b = appendShape(b, raw, depth-1, limit)
+		}
+		return append(b, '}')
 	case t[0] == '[':
-		return appendArray(b, t, depth, limit)
+		b = append(b, '[')
+		if list := valuesIn(t, 1); len(list) > 0 {
+			b = append(strconv.AppendInt(b, int64(len(list)), 10), ' ')
+			b = appendShape(b, t[list[0].start:list[0].end], depth-1, limit)
+		}
+		return append(b, ']')
 	case t[0] == '"':
 		return append(b, "string"...)
 	case t[0] == 't' || t[0] == 'f':
@@ -52,30 +68,4 @@ func appendShape(b []byte, t string, depth, limit int) []byte {
 		return append(b, "null"...)
 	}
 	return append(b, "number"...)
-}
-
-func appendObject(b []byte, t string, depth, limit int) []byte {
-	b = append(b, '{')
-	n := 0
-	for key, raw := range lex.Members(t) {
-		if n > 0 {
-			b = append(b, ", "...)
-		}
-		if n++; n > shapeKeys || len(b) > limit {
-			b = append(b, "…"...)
-			break
-		}
-		b = append(append(b, key...), ": "...)
-		b = appendShape(b, raw, depth-1, limit)
-	}
-	return append(b, '}')
-}
-
-func appendArray(b []byte, t string, depth, limit int) []byte {
-	b = append(b, '[')
-	if list := valuesIn(t, 1); len(list) > 0 {
-		b = append(strconv.AppendInt(b, int64(len(list)), 10), ' ')
-		b = appendShape(b, t[list[0].start:list[0].end], depth-1, limit)
-	}
-	return append(b, ']')
 }

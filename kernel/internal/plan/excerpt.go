@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
-// excerptOf returns the size and the text of the largest excerpt of a file that takes at most
+// excerptOf returns the text and the size of the largest excerpt of a file that takes at most
 // room tokens. It returns 0 if no excerpt fits.
-func excerptOf(c *call, f *File, page string, full, room int) (best int, text string) {
+func excerptOf(c *call, f *File, page string, full, room int) (text string, tokens int) {
 	e := represent.FileExcerpts(page, f.Text, c.Request.Resolver, f.Type == pagevm.Bootstrap)
 	excerpt := func(n int) string {
 		if text := memoryPart(f, n); f.Type != pagevm.Bootstrap && len(text) <= n+200 {
@@ -21,15 +21,10 @@ func excerptOf(c *call, f *File, page string, full, room int) (best int, text st
 		}
 		return e.Rep(n).Text // of instructions, and of lines that are too long
 	}
-	largestWithin(room, scaled(len(f.Text), room, full), len(f.Text), func(n int) int {
+	return largestWithin(room, scaled(len(f.Text), room, full), len(f.Text), func(n int) (string, int) {
 		shown := f.headed(excerpt(n))
-		took := c.Maker.Count.Text(shown)
-		if took <= room && took > best {
-			best, text = took, shown
-		}
-		return took
+		return shown, c.Maker.Count.Text(shown)
 	})
-	return best, text
 }
 
 // memoryPart shows a file of memory in at most n bytes: its beginning, and its newest part.

@@ -380,26 +380,23 @@ func excerpted(c *call, l *limits, t shortenable, share int) (shortenable, bool)
 	if page == nil || room <= 0 {
 		return t, false
 	}
-	var best pagevm.Shown
-	text := ""
 	excerpt, size := excerpts(c, parts, page, c.Msgs[t.i].Role)
-	try := func(n int) int {
-		short, hash := excerpt(n)
-		sh := c.Maker.Lowered(&t.seg, parts, short, hash, c.overhead(t.j))
-		if took := sh.Tokens - media; took <= room && (text == "" || took > best.Tokens-media) {
-			best, text = sh, short
-		}
-		return sh.Tokens - media
+	try := func(n int) (shortenable, int) {
+		text, hash := excerpt(n)
+		sh := c.Maker.Lowered(&t.seg, parts, text, hash, c.overhead(t.j))
+		short := t
+		short.seg, short.excerpt = withSpecial(t.seg, pagevm.Compressed, sh), text
+		short.seg.First = pagevm.Compressed
+		return short, sh.Tokens - media
 	}
-	largestWithin(room, scaled(size, room, t.seg.At[pagevm.Full].Tokens-media), size, try)
-	if text == "" {
-		try(0)
+	best, took := largestWithin(room, scaled(size, room, t.seg.At[pagevm.Full].Tokens-media), size, try)
+	if best.excerpt == "" {
+		best, took = try(0)
 	}
-	if text == "" {
+	if best.excerpt == "" || took > room {
 		return t, false
 	}
-	t.seg, t.seg.First, t.excerpt = withSpecial(t.seg, pagevm.Compressed, best), pagevm.Compressed, text
-	return t, true
+	return best, true
 }
 
 // withSpecial returns a segment with a text of a special size at a level, without the lower levels
@@ -435,17 +432,20 @@ func excerpts(c *call, parts []memkernel.Part, page *pagevm.Page, role memkernel
 	}, len(in.Text)
 }
 
-// largestWithin looks for the largest excerpt of at most room tokens, from excerpts of n bytes on.
-// No excerpt is longer than high bytes. The function try makes an excerpt, and returns its tokens.
-func largestWithin(room, n, high int, try func(n int) int) {
+// largestWithin returns the largest excerpt of at most room tokens, and its tokens, from excerpts of n
+// bytes on. No excerpt is longer than high bytes. The function try makes an excerpt.
+func largestWithin[T any](room, n, high int, try func(n int) (T, int)) (best T, tokens int) {
 	low := 0
 	for range fitTries {
-		took := try(n)
+		excerpt, took := try(n)
+		if took <= room && took > tokens {
+			best, tokens = excerpt, took
+		}
 		switch {
 		case took > room:
 			high = n
 		case 100*took >= nearly*room:
-			return
+			return best, tokens
 		default:
 			low = n
 		}
@@ -454,9 +454,10 @@ func largestWithin(room, n, high int, try func(n int) int) {
 			next = (low + high) / 2
 		}
 		if n = next; n <= low {
-			return
+			break
 		}
 	}
+	return best, tokens
 }
 
 func scaled(n, by, of int) int { return int(float64(n) * float64(by) / float64(max(of, 1))) }

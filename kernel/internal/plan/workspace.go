@@ -114,7 +114,7 @@ func carryFiles(c *call, l *limits, leadGone bool, squeezed int) (blocks []textB
 			shown = fits[i].Tokens[level]
 			b := textBlock{Block: pagevm.Block{Kind: pagevm.ItemCarry, Page: p.ID, Level: level, Hash: p.Reps[at].Hash, Tokens: shown}}
 			if f != nil && level != pagevm.Full && room > 0 {
-				if took, text := excerptOf(c, f, p.ID, full, room+shown); took > shown {
+				if text, took := excerptOf(c, f, p.ID, full, room+shown); took > shown {
 					room, shown = room-(took-shown), took
 					b.Level, b.Hash, b.Tokens, b.text = pagevm.Compressed, ingest.Hash(text), took, text
 				}
