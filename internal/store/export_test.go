@@ -2,8 +2,6 @@ package store
 
 var (
 	EncodeRecord = encodeRecord
-	SlowRecord   = slowRecord
-	CompactJSON  = compactJSON
 	WriteLine    = writeLine
 )
 

@@ -13,8 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/memkernel/memkernel/internal/textutil"
 )
@@ -41,47 +39,29 @@ func (c chain) next(rec []byte) chain {
 }
 
 // encodeRecord appends the line of a record and updates the sum. If sum is nil, the line has no
-// sum. A compact body, such as every body of this module, is copied. Any other body goes through
-// encoding/json.
+// sum.
 func encodeRecord(b *bytes.Buffer, r *Record, sum *chain) error {
 	if r.Op == "" {
 		return errors.New("record without an operation")
 	}
-	compact := compactJSON(r.Body)
-	head := *r
-	if compact {
-		head.Body = nil
-	}
-	rec, err := slowRecord(&head)
+	rec, err := textutil.JSON(r)
 	if err != nil {
-		return err
-	}
-	if compact {
-		rec = slices.Concat(rec[:len(rec)-1], []byte(`,"body":`), r.Body, []byte{'}'})
+		return fmt.Errorf("encode %s record %q: %w", r.Op, r.ID, err)
 	}
 	writeLine(b, sum, rec)
 	return nil
 }
 
-// decodeRecord reads a record. A compact body, such as every body of this module, is copied. Any
-// other record goes through encoding/json.
+// decodeRecord reads a record. A body that ends the record is copied. Any other record goes through
+// encoding/json.
 func decodeRecord(rec []byte) (r Record, err error) {
 	head, body, _ := bytes.Cut(rec, []byte(`,"body":`))
-	if body, ok := bytes.CutSuffix(body, []byte("}")); ok && compactJSON(body) && json.Unmarshal(append(bytes.Clone(head), '}'), &r) == nil {
+	if body, ok := bytes.CutSuffix(body, []byte("}")); ok && json.Valid(body) && json.Unmarshal(append(bytes.Clone(head), '}'), &r) == nil {
 		r.Body = bytes.Clone(body)
 		return r, nil
 	}
 	r = Record{}
 	return r, json.Unmarshal(rec, &r)
-}
-
-// slowRecord returns the record as encoding/json writes it.
-func slowRecord(r *Record) ([]byte, error) {
-	rec, err := textutil.JSON(r)
-	if err != nil {
-		err = fmt.Errorf("encode %s record %q: %w", r.Op, r.ID, err)
-	}
-	return rec, err
 }
 
 // writeLine puts a record into its envelope.
@@ -318,53 +298,6 @@ func leadingVersion(line []byte) int {
 		if v, err := strconv.Atoi(string(m[1])); err == nil {
 			return v
 		}
-	}
-	return 0
-}
-
-// plain marks the bytes that mean nothing within a JSON string.
-var plain = func() (t [256]bool) {
-	for c := range t {
-		t[c] = c >= ' ' && c != '"' && c != '\\'
-	}
-	return t
-}()
-
-// compactJSON reports whether b is one valid JSON value without white space between its tokens. It
-// does not pass the plain bytes of strings to encoding/json, which would be much slower on an
-// ingest of several megabytes.
-func compactJSON(b []byte) bool {
-	rest := make([]byte, 0, 128)
-	inString := false
-	for i := 0; i < len(b); i++ {
-		for inString && i < len(b)-1 && plain[b[i]] {
-			i++
-		}
-		switch c := b[i]; {
-		case c == '"':
-			inString = !inString
-		case inString && c == '\\':
-			n := escapeLen(b[i:])
-			if n == 0 {
-				return false
-			}
-			i += n - 1
-			continue
-		case !inString && (c == ' ' || c == '\t' || c == '\r' || c == '\n'):
-			return false
-		}
-		rest = append(rest, b[i])
-	}
-	return json.Valid(rest)
-}
-
-// escapeLen returns the length of the escape that a JSON string continues with, 0 if it is none.
-func escapeLen(b []byte) int {
-	switch {
-	case len(b) > 1 && strings.IndexByte(`"\/bfnrt`, b[1]) >= 0:
-		return 2
-	case len(b) > 5 && b[1] == 'u' && !slices.ContainsFunc(b[2:6], func(c byte) bool { return !unicode.Is(unicode.ASCII_Hex_Digit, rune(c)) }):
-		return 6
 	}
 	return 0
 }
