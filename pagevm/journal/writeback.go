@@ -210,7 +210,7 @@ func (j *Journal) Writeback(t Transaction, r *Rules) (Receipt, error) {
 			errs = append(errs, err)
 			recs = append(recs, store.Record{Op: op, ID: t.Key, Time: t.Time, Body: b})
 		}
-		accepted, rejected := r.validate(j.store.draft(t.Key), staged)
+		accepted, rejected := r.validate(j.store, t.Key, staged)
 		out = Receipt{Outcome: refused}
 		for _, r := range rejected {
 			add(OpRejected, r)

@@ -31,12 +31,12 @@ type Proposal struct {
 	// Values are the new values by entry id. A scalar's id is "".
 	Values map[string]json.RawMessage
 
-	draft *draft
+	state *State
 }
 
 // Current returns the value that an entry of the page has before the update.
 func (p Proposal) Current(field, id string) (json.RawMessage, bool) {
-	v, ok := p.draft.current(slot{p.At, field, id})
+	v, ok := p.state.Entry(p.At, field, id)
 	return v.Value, ok
 }
 
@@ -63,61 +63,63 @@ type Rules struct {
 	Policies []Policy
 }
 
-// validate adds the updates that pass to the draft, and returns their ids. It refuses the others.
-func (r *Rules) validate(d *draft, s *stagedBody) (accepted []string, rejected []Rejection) {
-	c := &checker{Rules: r, draft: d, staged: s}
-	for i := range s.Updates {
-		u := &s.Updates[i]
-		a, err := c.check(u)
+// validate returns the ids of the updates that pass, and refuses the others. It leaves the state as
+// it was.
+func (r *Rules) validate(s *State, tx string, staged *stagedBody) (accepted []string, rejected []Rejection) {
+	c := &checker{r, s, staged, tx}
+	var made []*change
+	for i := range staged.Updates {
+		u := &staged.Updates[i]
+		change, err := c.check(u)
 		if err == nil {
-			d.accept(a)
-			accepted = append(accepted, u.ID)
+			s.apply(change)
+			made, accepted = append(made, change), append(accepted, u.ID)
 			continue
 		}
 		body, _ := textutil.JSON(u)
 		rejected = append(rejected, Rejection{ID: u.ID, Code: err.Code, Detail: err.Detail, Body: body})
 	}
+	s.undo(made)
 	return accepted, rejected
 }
 
-// checker validates the updates of one transaction.
+// checker validates the updates of one transaction. Its state has the accepted updates.
 type checker struct {
 	*Rules
-	draft  *draft
+	state  *State
 	staged *stagedBody
+	tx     string
 }
 
 func refuse(code, format string, args ...any) *RejectionError {
 	return &RejectionError{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-func (c *checker) check(u *Update) (a acceptedUpdate, err *RejectionError) {
+func (c *checker) check(u *Update) (*change, *RejectionError) {
 	by := c.staged.By
-	a = acceptedUpdate{at: u.address(by), field: u.Field, ref: updateRef(c.draft.tx, u.ID)}
-	spec, items, err := c.checkSchema(u, &a)
+	a := c.state.changeOf(c.tx, u, by)
+	spec, items, err := c.checkSchema(u, a)
 	if err != nil {
-		return a, err
+		return nil, err
 	}
 	if why := c.unresolved(u.EvidenceRef); why != "" {
-		return a, refuse(CodeProvenance, "%s", why)
+		return nil, refuse(CodeProvenance, "%s", why)
 	}
 	if why := denied(c.Schema[a.typ], u, by); why != "" {
-		return a, refuse(CodeScope, "%s", why)
+		return nil, refuse(CodeScope, "%s", why)
 	}
-	changes, why := c.draft.changes(u, a.at, items, Version{Update: u.ID})
-	if why != "" {
-		return a, refuse(CodeDestructive, "%s of %s: %s", u.Field, a.at, why)
+	if why := c.state.fill(a, u.Op, items, Version{Update: u.ID}); why != "" {
+		return nil, refuse(CodeDestructive, "%s", why)
 	}
-	a.changes = changes
-	if why := c.against(u, &a, spec); why != "" {
-		return a, refuse(CodePolicy, "%s", why)
+	if why := c.against(u, a, spec); why != "" {
+		return nil, refuse(CodePolicy, "%s", why)
 	}
 	return a, nil
 }
 
-// checkSchema checks whether the update is well formed, and fills in the type of the page and the
-// kind of field that it writes.
-func (c *checker) checkSchema(u *Update, a *acceptedUpdate) (spec FieldSpec, items []item, err *RejectionError) {
+// checkSchema checks whether the update is well formed, and fills in the kind of field that it
+// writes.
+func (c *checker) checkSchema(u *Update, a *change) (spec FieldSpec, items []item, err *RejectionError) {
 	for _, m := range c.staged.Malformed {
 		if m.ID == u.ID {
 			return spec, nil, refuse(CodeSchema, "value is not JSON: %.200q", m.Text)
@@ -126,9 +128,6 @@ func (c *checker) checkSchema(u *Update, a *acceptedUpdate) (spec FieldSpec, ite
 	if u.Key == "" || len(u.Key) > maxNameBytes {
 		return spec, nil, refuse(CodeSchema, "a key has 1 to %d bytes", maxNameBytes)
 	}
-	if a.typ = c.draft.typeOf(a.at); a.typ == "" {
-		a.typ = u.Type
-	}
 	if u.Type != "" && u.Type != a.typ {
 		return spec, nil, refuse(CodeSchema, "%s is a %s page and can't be a %s", a.at, a.typ, u.Type)
 	}
@@ -136,30 +135,30 @@ func (c *checker) checkSchema(u *Update, a *acceptedUpdate) (spec FieldSpec, ite
 	if !ok {
 		return spec, nil, refuse(CodeSchema, "type %q has no field %q", a.typ, u.Field)
 	}
-	size, kind := c.draft.size(a.at, u.Field)
-	if a.kind = spec.Kind; u.Op != writes[a.kind] || kind != "" && kind != a.kind {
+	if u.Op != writes[spec.Kind] || a.kind != "" && a.kind != spec.Kind {
 		return spec, nil, refuse(CodeSchema, "%s is not how field %q, a %s, is written", u.Op, u.Field, spec.Kind)
 	}
+	a.kind = spec.Kind
 	items, bad := u.items()
 	if bad != nil {
 		return spec, nil, refuse(CodeSchema, "field %q: %v", u.Field, bad)
 	}
-	return spec, items, c.checkValues(u, a, spec, items, size)
-}
-
-func (c *checker) checkValues(u *Update, a *acceptedUpdate, spec FieldSpec, items []item, size int) *RejectionError {
+	size := 0
+	if f := c.state.field(a.at, u.Field); f != nil {
+		size = len(f.Entries)
+	}
 	for _, it := range items {
 		if why := spec.refuse(it.Value); why != "" {
-			return refuse(CodeSchema, "field %q: %s", u.Field, strings.TrimSpace(it.ID+" "+why))
+			return spec, nil, refuse(CodeSchema, "field %q: %s", u.Field, strings.TrimSpace(it.ID+" "+why))
 		}
-		if _, ok := c.draft.current(slot{a.at, u.Field, it.ID}); !ok {
+		if _, ok := c.state.Entry(a.at, u.Field, it.ID); !ok {
 			size++
 		}
 	}
 	if limit := cmp.Or(spec.MaxEntries, defaultMaxEntries); size > limit && a.kind != KindScalar {
-		return refuse(CodeSchema, "field %q would have %d entries, at most %d are allowed", u.Field, size, limit)
+		return spec, nil, refuse(CodeSchema, "field %q would have %d entries, at most %d are allowed", u.Field, size, limit)
 	}
-	return nil
+	return spec, items, nil
 }
 
 // unresolved returns why a reference is no evidence, "" if it is.
@@ -168,7 +167,7 @@ func (c *checker) unresolved(ref string) string {
 	case ref == "":
 		return "no evidence is named"
 	case strings.HasPrefix(ref, updateRefMark):
-		if !c.draft.resolves(ref, c.staged.By.Session) {
+		if a, ok := c.state.refs[ref]; !ok || a.Scope != memkernel.ScopeProject && a.Session != c.staged.By.Session {
 			return fmt.Sprintf("no update %q was committed before", ref)
 		}
 	case c.Resolves == nil || !c.Resolves(ref):
@@ -194,13 +193,13 @@ func denied(spec TypeSpec, u *Update, by Principal) string {
 }
 
 // against returns which policy refuses an update, "" if no policy refuses it.
-func (c *checker) against(u *Update, a *acceptedUpdate, spec FieldSpec) string {
+func (c *checker) against(u *Update, a *change, spec FieldSpec) string {
 	p := Proposal{Update: *u, At: a.at, Type: a.typ, By: c.staged.By, Pinned: c.pinned(a),
-		Values: make(map[string]json.RawMessage, len(a.changes)), draft: c.draft}
-	for _, ch := range a.changes {
-		p.Values[ch.ID] = ch.version.Value
-		before, ok := p.Current(u.Field, ch.ID)
-		if p.Pinned && ok && weaker(u.Field, spec, before, ch.version.Value) {
+		Values: make(map[string]json.RawMessage, len(a.added)), state: c.state}
+	for _, v := range a.added {
+		p.Values[v.id] = v.Value
+		before, ok := p.Current(u.Field, v.id)
+		if p.Pinned && ok && weaker(u.Field, spec, before, v.Value) {
 			return fmt.Sprintf("%s is hard-pinned: its %s can't be taken back", a.at, u.Field)
 		}
 	}
@@ -213,11 +212,11 @@ func (c *checker) against(u *Update, a *acceptedUpdate, spec FieldSpec) string {
 }
 
 // pinned reports whether the page that an update writes is hard-pinned already.
-func (c *checker) pinned(a *acceptedUpdate) bool {
+func (c *checker) pinned(a *change) bool {
 	if c.Schema[a.typ].HardPin {
 		return true
 	}
-	v, ok := c.draft.current(slot{a.at, PinField, ""})
+	v, ok := c.state.Entry(a.at, PinField, "")
 	return ok && string(v.Value) == `"`+PinHard+`"`
 }
 

@@ -50,38 +50,37 @@ func (s *State) learn(rec store.Record) error {
 }
 
 // advance reads a line of the open unit.
-func (s *State) advance(rec store.Record) error {
-	switch rec.Op {
+func (s *State) advance(rec store.Record) (err error) {
+	switch u := s.open; rec.Op {
 	case OpRejected:
 		var r Rejection
-		if err := json.Unmarshal(rec.Body, &r); err != nil {
-			return err
-		}
+		err = json.Unmarshal(rec.Body, &r)
 		r.Body = nil
-		s.open.rejected = append(s.open.rejected, r)
+		u.rejected = append(u.rejected, r)
 	case opValidated:
 		var v validatedBody
-		if err := json.Unmarshal(rec.Body, &v); err != nil {
-			return err
-		}
-		s.open.accepted = v.Accepted
+		err = json.Unmarshal(rec.Body, &v)
+		u.accepted = v.Accepted
 	case OpCommitted:
 		var c committedBody
-		if err := json.Unmarshal(rec.Body, &c); err != nil {
-			return err
+		if err = json.Unmarshal(rec.Body, &c); err == nil {
+			err = s.commit(u, rec, c)
 		}
-		u := s.open
-		if err := s.commit(u, rec, c); err != nil {
-			return err
+		if err == nil {
+			s.open = nil
 		}
-		s.open = nil
 	}
-	return nil
+	return err
 }
 
-// commit applies a whole unit.
-func (s *State) commit(u *openUnit, rec store.Record, c committedBody) error {
-	d := s.draft(u.key)
+// commit applies a whole unit, or nothing of it.
+func (s *State) commit(u *openUnit, rec store.Record, c committedBody) (err error) {
+	var made []*change
+	defer func() {
+		if err != nil {
+			s.undo(made)
+		}
+	}()
 	todo, stand := u.accepted, []string(nil)
 	for i := range u.staged.Updates {
 		up := &u.staged.Updates[i]
@@ -90,10 +89,12 @@ func (s *State) commit(u *openUnit, rec store.Record, c committedBody) error {
 		}
 		todo = todo[1:]
 		by := u.staged.By
-		origin := Version{Seq: c.Seq, Tx: u.key, Update: up.ID, Time: rec.Time, By: by.Name, Session: by.Session, EvidenceRef: up.EvidenceRef}
-		switch err := d.replay(up, by, origin); {
+		ch := s.changeOf(u.key, up, by)
+		err := s.replay(ch, up, Version{Seq: c.Seq, Tx: u.key, Update: up.ID, Time: rec.Time, By: by.Name, Session: by.Session, EvidenceRef: up.EvidenceRef})
+		switch {
 		case err == nil:
-			stand = append(stand, up.ID)
+			s.apply(ch)
+			made, stand = append(made, ch), append(stand, up.ID)
 		case s.salvage:
 			s.lost = append(s.lost, fmt.Sprintf("update %q of %q: %v", up.ID, u.key, err))
 		default:
@@ -110,34 +111,27 @@ func (s *State) commit(u *openUnit, rec store.Record, c committedBody) error {
 	case c.Seq != s.seq+1:
 		return fmt.Errorf("commit %d follows commit %d", c.Seq, s.seq)
 	}
-	s.merge(d, &transaction{Seq: c.Seq, Key: u.key, Hash: c.Hash, Point: c.Point, Accepted: u.accepted, Rejected: u.rejected})
+	s.seq = c.Seq
+	s.txs[u.key] = &transaction{Seq: c.Seq, Key: u.key, Hash: c.Hash, Point: c.Point, Accepted: u.accepted, Rejected: u.rejected}
 	return nil
 }
 
-// replay accepts an update that was validated when it was written.
-func (d *draft) replay(u *Update, by Principal, origin Version) error {
-	a := acceptedUpdate{at: u.address(by), field: u.Field, ref: updateRef(d.tx, u.ID)}
-	if a.typ = d.typeOf(a.at); a.typ == "" {
-		a.typ = u.Type
-	}
-	_, a.kind = d.size(a.at, u.Field)
+// replay reads the change of an update that was validated when it was written.
+func (s *State) replay(c *change, u *Update, origin Version) error {
 	for kind, op := range writes {
-		if a.kind == "" && op == u.Op {
-			a.kind = kind
+		if c.kind == "" && op == u.Op {
+			c.kind = kind
 		}
 	}
 	items, err := u.items()
 	switch {
 	case err != nil:
 		return err
-	case writes[a.kind] != u.Op:
-		return fmt.Errorf("%s of %s, a %s", u.Op, u.Field, a.kind)
+	case writes[c.kind] != u.Op:
+		return fmt.Errorf("%s of %s, a %s", u.Op, u.Field, c.kind)
 	}
-	changes, why := d.changes(u, a.at, items, origin)
-	if why != "" {
-		return fmt.Errorf("%s of %s: %s", u.Field, a.at, why)
+	if why := s.fill(c, u.Op, items, origin); why != "" {
+		return errors.New(why)
 	}
-	a.changes = changes
-	d.accept(a)
 	return nil
 }

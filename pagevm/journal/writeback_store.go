@@ -163,7 +163,12 @@ func (s *State) Entries(a Address, field string, from int) []Entry {
 
 // Entry returns the current version of a field's entry.
 func (s *State) Entry(a Address, field, id string) (Version, bool) {
-	return s.current(slot{a, field, id})
+	if f := s.field(a, field); f != nil {
+		if i, ok := f.at[id]; ok {
+			return f.Entries[i].Current(), true
+		}
+	}
+	return Version{}, false
 }
 
 // Pages returns the pages that a session may see, by scope and key: the project's pages and its
@@ -186,50 +191,11 @@ func (s *State) list(keep func(Address) bool) []*StoredPage {
 	return out
 }
 
-// current returns the last committed version of an entry.
-func (s *State) current(at slot) (Version, bool) {
-	if f := s.field(at.Address, at.field); f != nil {
-		if i, ok := f.at[at.id]; ok {
-			return f.Entries[i].Current(), true
-		}
-	}
-	return Version{}, false
-}
-
 func (s *State) field(a Address, name string) *StoredField {
 	if p := s.pages[a]; p != nil {
 		return p.field(name)
 	}
 	return nil
-}
-
-// merge applies the changes of a draft as one commit.
-func (s *State) merge(d *draft, tx *transaction) {
-	for _, c := range d.accepted {
-		p := s.pages[c.at]
-		if p == nil {
-			p = &StoredPage{Address: c.at, Type: c.typ}
-			s.pages[c.at] = p
-		}
-		i, ok := p.place(c.field)
-		if !ok {
-			p.Fields = slices.Insert(p.Fields, i, StoredField{Name: c.field, Kind: c.kind, at: make(map[string]int)})
-		}
-		f := &p.Fields[i]
-		for _, ch := range c.changes {
-			at, ok := f.at[ch.ID]
-			if !ok {
-				at = len(f.Entries)
-				f.at[ch.ID], f.Entries = at, append(f.Entries, Entry{ID: ch.ID})
-			}
-			f.Entries[at].Versions = append(f.Entries[at].Versions, ch.version)
-		}
-		p.Version++
-		f.Version++
-		s.refs[c.ref] = c.at
-	}
-	s.seq = tx.Seq
-	s.txs[d.tx] = tx
 }
 
 func (a Address) String() string {
