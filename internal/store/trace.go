@@ -47,11 +47,12 @@ type Trace struct {
 	in   Disk
 	name string
 	max  int64
-	line []byte   // the header's
-	off  int64    // whole valid lines up to here, the header among them; 0 if nothing is known
-	last lineHead // of the last of them
-	// first is the offset at which the first line after the header ends, 0 if this value did not
-	// write it.
+	line []byte // the header's
+	// known describes the file that ends with this value's last line. It is zero without such a
+	// line.
+	known Info
+	end   int64 // of the whole lines, set by Begin; 0 if the file must be made
+	// first is the size of the file when it had one line, 0 if this value did not make it.
 	first int64
 	f     Journal // is open from Begin to Append, nil if the file must be made
 }
@@ -80,80 +81,64 @@ func (t *Trace) Begin() (fresh bool, err error) {
 }
 
 func (t *Trace) begin() (fresh bool, err error) {
-	f, err := t.in.Journal(t.name)
+	t.close()
+	if t.f, err = t.in.Journal(t.name); err != nil {
+		return false, err
+	}
+	now, err := t.f.Info()
 	if err != nil {
 		return false, err
 	}
-	defer func() {
-		if t.f == nil {
-			f.Close()
-		}
-	}()
-	size, err := f.Size()
-	if err != nil {
-		return false, err
-	}
-	same, err := t.last.in(f)
-	if err != nil {
-		return false, err
-	}
-	if fresh = t.off == 0 || size < t.off || !same; fresh {
-		t.Forget()
-		same, err := lineHead{0, t.line}.in(f)
+	t.end = now.Size
+	if fresh = now.Size == 0 || now != t.known; fresh {
+		same, err := lineHead{0, t.line}.in(t.f)
 		if err != nil {
 			return false, err
 		}
-		if size > 0 && !same {
-			return true, t.rotate(f)
+		if now.Size > 0 && !same {
+			return true, t.rotate()
+		}
+		if t.end, err = wholeLines(t.f, now.Size); err == nil && t.end < now.Size { // somebody was killed over it
+			err = t.f.Cut(t.end)
+		}
+		if err != nil {
+			return false, err
 		}
 	}
-	last, more, err := wholeLines(io.NewSectionReader(f, t.off, size-t.off), size-t.off)
-	end := t.off + more
-	if err == nil && end < size { // somebody was killed over it
-		err = f.Cut(end)
+	if t.end > 0 && t.end >= max(t.max, 4*t.first) {
+		return true, t.rotate()
 	}
-	if err != nil {
-		return false, err
-	}
-	if more > 0 { // another process has written
-		t.off, t.last, fresh = end, lineHead{t.off + last.at, last.bytes}, true
-	}
-	if t.off > 0 && t.off >= max(t.max, 4*t.first) {
-		return true, t.rotate(f)
-	}
-	t.f = f
 	return fresh, nil
 }
 
 // tailStep is how many bytes are read at once when the last line is looked for.
 const tailStep = 64 << 10
 
-// wholeLines returns the last valid line of a file of size bytes, and its end. It reads from the
+// wholeLines returns the end of the last valid line of a file of size bytes. It reads from the
 // end, so that for a sound file it reads only the last line.
-func wholeLines(f io.ReaderAt, size int64) (last lineHead, end int64, err error) {
+func wholeLines(f io.ReaderAt, size int64) (end int64, err error) {
 	var tail []byte // of the file, from at on
 	at := size
 	for {
-		end := int64(bytes.LastIndexByte(tail, '\n') + 1)
-		from := int64(-1)
+		end := bytes.LastIndexByte(tail, '\n') + 1
+		from := -1
 		if end > 0 {
-			from = int64(bytes.LastIndexByte(tail[:end-1], '\n') + 1)
+			from = bytes.LastIndexByte(tail[:end-1], '\n') + 1
 		}
 		if from > 0 || from == 0 && at == 0 {
-			line := tail[from : end-1]
-			if _, err := decodeEnvelope(line); err == nil {
-				return lineHead{at + from, line[:min(len(line), maxLineHead)]}, at + end, nil
+			if _, err := decodeEnvelope(tail[from : end-1]); err == nil {
+				return at + int64(end), nil
 			}
 			tail = tail[:from]
 			continue
 		}
 		if at == 0 {
-			return last, 0, nil
+			return 0, nil
 		}
 		n := min(at, max(tailStep, int64(len(tail))))
 		more := make([]byte, n+int64(len(tail)))
 		if _, err := f.ReadAt(more[:n], at-n); err != nil {
-			return last, 0, err
+			return 0, err
 		}
 		copy(more[n:], tail)
 		tail, at = more, at-n
@@ -161,47 +146,44 @@ func wholeLines(f io.ReaderAt, size int64) (last lineHead, end int64, err error)
 }
 
 // rotate puts the file aside. The next line begins a new one.
-func (t *Trace) rotate(f Journal) error {
-	t.Forget()
-	f.Close() // some systems refuse to rename an open file
-	return t.in.Move(Unsynced, t.name, traceBefore(t.name))
+func (t *Trace) rotate() error {
+	t.Forget() // some systems refuse to rename an open file
+	return t.in.Move(Unsynced, t.name, strings.TrimSuffix(t.name, ".jsonl")+".1.jsonl")
 }
-
-// traceBefore returns the name under which a trace is put aside.
-func traceBefore(path string) string { return strings.TrimSuffix(path, ".jsonl") + ".1.jsonl" }
 
 // Append writes a line with one write call and no sync, with the header before it in a new file.
 // The caller must call Begin before every Append. After an error the file does not hold the line,
 // and the next Begin returns fresh.
 func (t *Trace) Append(r Record) error {
 	var buf bytes.Buffer
-	if t.off == 0 {
+	if t.end == 0 {
 		buf.Write(t.line)
 	}
-	begins := buf.Len()
 	err := encodeRecord(&buf, &r, nil)
 	if err == nil && t.f == nil {
 		t.f, err = t.in.Journal(t.name)
 	}
 	if err == nil {
-		_, err = t.f.Append(t.off, buf.Bytes(), false)
-		t.close()
+		_, err = t.f.Append(t.end, buf.Bytes(), false)
 	}
 	if err != nil {
 		t.Forget()
 		return fmt.Errorf("trace: %w", err)
 	}
-	t.last = lineHead{t.off + int64(begins), bytes.Clone(buf.Bytes()[begins:min(begins+maxLineHead, buf.Len())])}
-	if t.off += int64(buf.Len()); t.first == 0 && t.off == int64(buf.Len()) {
-		t.first = t.off
+	if t.end == 0 {
+		t.first = int64(buf.Len())
 	}
+	if t.known, err = t.f.Info(); err != nil {
+		t.known = Info{}
+	}
+	t.close()
 	return nil
 }
 
 // Forget makes the next line one that can't build on the lines before it.
 func (t *Trace) Forget() {
 	t.close()
-	t.off, t.last, t.first = 0, lineHead{}, 0
+	t.known, t.end, t.first = Info{}, 0, 0
 }
 
 func (t *Trace) close() {
