@@ -292,7 +292,7 @@ func build(o *Options, g prepared) *Kernel {
 	}
 	k.inspect = &inspect.Inspector{Options: so, Workspace: place, StateDir: o.StateDir, Elsewhere: state.Where("") != local.Where(""), Backups: backups, Sessions: k.sessions, Set: o.Memory.status(place), IndexPath: indexPath(o.StateDir), Embedder: o.Memory.Embedder,
 		StateFile: !life.Off && !life.NoStateFile, Buffer: !life.Off && !life.NoBuffer, NoSession: none}
-	runs.Project, runs.Inspector = session.Runs{Table: k.sessions}, k.inspect
+	runs.Project, runs.Inspector = k.sessions.Runs(), k.inspect
 	k.retain = &retain.Keeper{Options: so, Sessions: k.sessions, Past: k.inspect.Set.Sessions.Enabled, Shared: k.desk.Shared, NoSession: none}
 	if o.Summary.Model != nil {
 		so := o.Summary // four thousand tokens are a few tool calls: a request per handful of turns

@@ -17,7 +17,7 @@ func LayHead(d Disk, name string, marks ...HeadMark) error {
 	if _, err := d.Remove(Unsynced, headName(name)); err != nil {
 		return err
 	}
-	l := newLineLog(d, name, LogOptions{})
+	l := OpenLineLog(d, name, LogOptions{})
 	for _, m := range marks {
 		l.at = m
 		if l.head == nil {

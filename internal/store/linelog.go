@@ -81,9 +81,7 @@ func (h lineHead) in(f io.ReaderAt) (bool, error) {
 const maxLineHead = 64
 
 // OpenLineLog returns the log in a file of lines. It accesses nothing yet.
-func OpenLineLog(d Disk, name string, o LogOptions) Log { return newLineLog(d, name, o) }
-
-func newLineLog(d Disk, name string, o LogOptions) *lineLog {
+func OpenLineLog(d Disk, name string, o LogOptions) *lineLog {
 	return &lineLog{d: d, name: name, path: d.Where(name), readOnly: o.ReadOnly, derived: o.Derived}
 }
 
@@ -418,7 +416,7 @@ func linesOf(d Disk, name string, recs iter.Seq2[Record, error]) ([]byte, *lineL
 			return nil, nil, err
 		}
 	}
-	n := newLineLog(d, name, LogOptions{Derived: true}) // its head comes when the file is in place
+	n := OpenLineLog(d, name, LogOptions{Derived: true}) // its head comes when the file is in place
 	if err := n.read(bytes.NewReader(buf.Bytes()), int64(buf.Len()), func(Record) error { return nil }); err != nil {
 		return nil, nil, err
 	}

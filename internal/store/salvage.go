@@ -11,13 +11,12 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// SalvageLines is [Store.Salvage] for a file of lines.
-func SalvageLines(d Disk, name string, tell func(unit string, done, all int)) ([]Record, []Lost, error) {
-	data, err := d.Get(name)
+// Salvage is [Store.Salvage] for a file of lines.
+func (l *lineLog) Salvage(tell func(unit string, done, all int)) ([]Record, []Lost, error) {
+	data, err := l.d.Get(l.name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("salvage: %w", err)
 	}
-	l := newLineLog(d, name, LogOptions{})
 	head, err := l.readHead()
 	if err != nil && !errors.Is(err, errUnreadableHead) {
 		return nil, nil, fmt.Errorf("salvage: %w", err)
@@ -109,9 +108,10 @@ func (s *salvage) lose(r *lineReader, err error) {
 	s.lost = append(s.lost, l)
 }
 
-// ResetLines is [Store.Reset] for a file of lines. A crash leaves the damaged file in place or
-// the new one.
-func ResetLines(d Disk, name string, recs []Record) (aside []string, err error) {
+// Reset is [Store.Reset] for a file of lines. A crash leaves the damaged file in place or the new
+// one.
+func (l *lineLog) Reset(recs []Record) (aside []string, err error) {
+	d, name := l.d, l.name
 	content, n, err := linesOf(d, name, func(yield func(Record, error) bool) {
 		for _, r := range recs {
 			if !yield(r, nil) {

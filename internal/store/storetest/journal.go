@@ -17,12 +17,12 @@ func (s *Store) OpenLog(name string, o store.LogOptions) (store.Log, error) {
 
 // Salvage implements [store.Store].
 func (s *Store) Salvage(name string, tell func(unit string, done, all int)) ([]store.Record, []store.Lost, error) {
-	return store.SalvageLines(s, name, tell)
+	return store.OpenLineLog(s, name, store.LogOptions{}).Salvage(tell)
 }
 
 // Reset implements [store.Store].
 func (s *Store) Reset(name string, recs []store.Record) ([]string, error) {
-	return store.ResetLines(s, name, recs)
+	return store.OpenLineLog(s, name, store.LogOptions{}).Reset(recs)
 }
 
 // Journal implements [store.Disk].

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel"
@@ -127,14 +128,21 @@ func (m Journals) said(p *pagevm.Page, content map[string]string, seen map[strin
 		stored, ok = string(b), err == nil // otherwise retention removed the blob
 	}
 	seen[p.ID] = ok
-	t := TurnOf(p, stored)
+	t := turnOf(p, stored)
 	return t, ok && t.Text != "", nil
 }
 
-// TurnOf returns a page as a turn for a later reader: without calls, media, and the text that a
+// Turns returns the turns that documents of past sessions may have of a page. Older versions kept
+// all of its text.
+func Turns(p *pagevm.Page, stored string) []sessions.Turn {
+	turns := []sessions.Turn{turnOf(p, stored), whole(p, stored)}
+	return slices.DeleteFunc(turns, func(t sessions.Turn) bool { return t.Text == "" })
+}
+
+// turnOf returns a page as a turn for a later reader: without calls, media, and the text that a
 // host put round a person's words.
-func TurnOf(p *pagevm.Page, stored string) sessions.Turn {
-	t := Whole(p, stored)
+func turnOf(p *pagevm.Page, stored string) sessions.Turn {
+	t := whole(p, stored)
 	if p.Summary {
 		t.Role = sessions.SummaryRole
 		return t
@@ -145,8 +153,8 @@ func TurnOf(p *pagevm.Page, stored string) sessions.Turn {
 	return t
 }
 
-// Whole returns the text of a page's parts, without calls and media.
-func Whole(p *pagevm.Page, stored string) sessions.Turn {
+// whole returns the text of a page's parts, without calls and media.
+func whole(p *pagevm.Page, stored string) sessions.Turn {
 	var said []string
 	parts, err := partsOf(stored)
 	if err != nil {

@@ -153,7 +153,7 @@ func FinishEnded(ctx context.Context, state store.Store) error {
 // EndOf returns the newest tombstone of a key and its time. It returns nil if no session of the
 // key ended.
 func EndOf(state store.Store, key string) (end *Tombstone, at time.Time, err error) {
-	if size, err := Size(state, endedFile); size == 0 || err != nil {
+	if size, err := size(state, endedFile); size == 0 || err != nil {
 		return nil, at, err
 	}
 	j, err := journal.OpenJournalIn(state, endedFile, &journal.Options{ReadOnly: true})

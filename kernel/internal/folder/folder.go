@@ -75,19 +75,6 @@ func All(state store.Store) ([]string, error) {
 	return out, nil
 }
 
-// AllAndProject lists the folders of all sessions, and [Project] if it exists.
-func AllAndProject(state store.Store) ([]string, error) {
-	all, err := All(state)
-	if err != nil {
-		return nil, err
-	}
-	project, err := store.Find(In(state, Project), "")
-	if project {
-		all = append(all, Project)
-	}
-	return all, err
-}
-
 // Find returns the folder of a session, or "" if the session has no folder. A folder that no
 // longer names its owner is found by the folder's own name.
 func Find(state store.Store, key string) (string, error) {
@@ -102,8 +89,8 @@ func Find(state store.Store, key string) (string, error) {
 	return "", nil
 }
 
-// Size returns the size of a file, or 0 if there is no usable file.
-func Size(dir store.Store, name string) (int64, error) {
+// size returns the size of a file, or 0 if there is no usable file.
+func size(dir store.Store, name string) (int64, error) {
 	st, err := dir.Stat(name)
 	if store.OutOfReach(err) {
 		return 0, err

@@ -104,7 +104,7 @@ func TestEndSurvivesDeath(t *testing.T) {
 			}
 			if there {
 				key, err := KeyIn(next, name)
-				if size, serr := Size(In(next, name), JournalFile); err != nil || serr != nil || key != "main" || size == 0 {
+				if size, serr := size(In(next, name), JournalFile); err != nil || serr != nil || key != "main" || size == 0 {
 					t.Errorf("%s: what is there is of %q and %d bytes, %v, %v", what, key, size, err, serr)
 				}
 				if done, err := end(next, name); err != nil || !done {

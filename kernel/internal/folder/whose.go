@@ -162,7 +162,7 @@ func (o *Owner) Identify(state store.Store, name, known, key string) (string, er
 	case key == "":
 		return KeyIn(state, name)
 	}
-	size, err := Size(dir, JournalFile)
+	size, err := size(dir, JournalFile)
 	if err != nil {
 		return known, err
 	}

@@ -53,9 +53,14 @@ func found(ctx context.Context, in *Inspector, table []health.Check[*Inspector])
 }
 
 func checkSessions(ctx context.Context, in *Inspector, r *health.Report) error {
-	folders, err := folder.AllAndProject(in.State)
+	folders, err := folder.All(in.State)
 	if err != nil {
 		return err
+	}
+	if project, err := store.Find(folder.In(in.State, folder.Project), ""); err != nil {
+		return err
+	} else if project {
+		folders = append(folders, folder.Project)
 	}
 	for _, f := range longwork.Over(ctx, "session", folders) {
 		s, unlock, err := in.Sessions.Visit(ctx, f)

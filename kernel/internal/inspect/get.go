@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -42,7 +43,7 @@ func (in *Inspector) Get(s *session.Session, id string) (*api.Content, error) {
 			if e, at, err := folder.EndOf(in.State, s.Key); err != nil {
 				return nil, err
 			} else if e != nil {
-				return gone(page, session.Grave{Reason: e.Reason, Time: at}, "its session ended"), nil
+				return gone(page, e.Reason, at, "its session ended"), nil
 			}
 		}
 		if c.Detail == "" && !s.Keeps() {
@@ -87,8 +88,8 @@ func contentOf(s *session.Session, id string) (*api.Content, error) {
 	}
 	if p := s.Pages[id]; p != nil {
 		text, err := s.Reader().Content(p)
-		if errors.Is(err, archive.ErrRetired) {
-			return gone(id, s.Graves.Unkept[id], "its content is no longer kept"), nil
+		if g := s.Graves.Unkept[id]; errors.Is(err, archive.ErrRetired) {
+			return gone(id, g.Reason, g.Time, "its content is no longer kept"), nil
 		}
 		if err != nil {
 			return nil, err
@@ -96,7 +97,7 @@ func contentOf(s *session.Session, id string) (*api.Content, error) {
 		return &api.Content{ID: id, Reason: api.GetOK, Text: text, Page: p, References: references(p, text)}, nil
 	}
 	if g, ok := s.Graves.Pages[id]; ok {
-		return gone(id, g, "it was forgotten"), nil
+		return gone(id, g.Reason, g.Time, "it was forgotten"), nil
 	}
 	if sp, ok := s.Spans[id]; ok {
 		return span(s, sp)
@@ -150,15 +151,14 @@ func span(s *session.Session, sp branch.Span) (*api.Content, error) {
 }
 
 // gone returns the answer for content that was forgotten or removed by retention.
-func gone(id string, g session.Grave, what string) *api.Content {
-	detail := what
-	if !g.Time.IsZero() {
-		detail += " on " + g.Time.UTC().Format("2006-01-02")
+func gone(id, reason string, at time.Time, what string) *api.Content {
+	if !at.IsZero() {
+		what += " on " + at.UTC().Format(time.DateOnly)
 	}
-	if r := strings.TrimSpace(g.Reason); r != "" {
-		detail += ": " + r
+	if reason = strings.TrimSpace(reason); reason != "" {
+		what += ": " + reason
 	}
-	return &api.Content{ID: id, Reason: api.GetForgotten, Detail: detail}
+	return &api.Content{ID: id, Reason: api.GetForgotten, Detail: what}
 }
 
 // pageForm is how the ids of pages and spans look.

@@ -336,11 +336,7 @@ func (k *Keeper) forgetSaid(ctx context.Context, s *session.Session, pages []*pa
 		if err != nil {
 			continue // it is gone already
 		}
-		for _, t := range []sessions.Turn{archive.TurnOf(p, text), archive.Whole(p, text)} { // older versions kept all of it
-			if t.Text != "" {
-				turns = append(turns, t)
-			}
-		}
+		turns = append(turns, archive.Turns(p, text)...)
 	}
 	if len(turns) == 0 {
 		return nil

@@ -214,9 +214,6 @@ func show(out map[string]bool, lines map[branch.Key]*branch.State) {
 
 // expireUsage counts the calls that were logged before a time and, with apply, drops them.
 func expireUsage(dir store.Store, before time.Time, apply bool) (n int, err error) {
-	if size, err := folder.Size(dir, folder.UsageFile); size == 0 || err != nil {
-		return 0, err
-	}
 	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{ReadOnly: !apply, Derived: true})
 	if err != nil {
 		return 0, err

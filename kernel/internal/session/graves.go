@@ -83,8 +83,8 @@ func (s *Session) Promise(b *Promise, now time.Time) error {
 	return s.replay(rec)
 }
 
-// Grave is a page that was forgotten, or whose content retention removed.
-type Grave struct {
+// grave is a page that was forgotten, or whose content retention removed.
+type grave struct {
 	tombstone
 	Reason string
 	Time   time.Time
@@ -93,7 +93,7 @@ type Grave struct {
 // graves lists a session's removed contents, as its journal records them.
 type graves struct {
 	// Pages has the forgotten pages. Unkept has the pages whose content retention removed.
-	Pages, Unkept map[string]Grave
+	Pages, Unkept map[string]grave
 	// Blobs has the blobs of both. The value is true for blobs of forgotten pages.
 	Blobs map[string]bool
 	// contents has the hashes of forgotten contents.
@@ -135,12 +135,12 @@ func (s *Session) bury(r store.Record) error {
 		g.Blobs[h] = g.Blobs[h] || !b.Retire
 	}
 	for _, t := range b.Pages {
-		grave := Grave{t, b.Reason, r.Time}
+		buried := grave{t, b.Reason, r.Time}
 		if b.Retire {
-			g.Unkept[t.ID] = grave
+			g.Unkept[t.ID] = buried
 			continue
 		}
-		if g.Pages[t.ID] = grave; t.Bytes >= SameBytes {
+		if g.Pages[t.ID] = buried; t.Bytes >= SameBytes {
 			g.contents[t.Hash] = true
 		}
 		if p := s.Pages[t.ID]; p != nil && p.Hash == t.Hash {

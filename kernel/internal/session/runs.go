@@ -9,15 +9,17 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 )
 
-// Runs opens the journal that all sessions share, for runs over memory's files.
-type Runs struct{ Table *Table }
+// Runs returns the journal that all sessions share, for runs over memory's files.
+func (t *Table) Runs() projectRuns { return projectRuns{t} }
+
+type projectRuns struct{ table *Table }
 
 // Open opens the journal for a run of upkeep. The caller must call the returned function when
 // the run is over.
-func (p Runs) Open(ctx context.Context, write bool) (upkeep.Journal, func(), error) {
-	open := p.Table.Project
+func (p projectRuns) Open(ctx context.Context, write bool) (upkeep.Journal, func(), error) {
+	open := p.table.Project
 	if !write {
-		open = func(ctx context.Context) (*Session, func(), error) { return p.Table.ReadFolder(ctx, folder.Project) }
+		open = func(ctx context.Context) (*Session, func(), error) { return p.table.ReadFolder(ctx, folder.Project) }
 	}
 	s, end, err := open(ctx)
 	if err != nil {

@@ -135,7 +135,7 @@ func (s *Session) init() {
 	s.Billed, s.Paces = nil, nil
 	s.Left = archive.Left{}
 	s.Upkept, s.Spent = false, api.Stats{}
-	s.Graves = graves{Pages: map[string]Grave{}, Unkept: map[string]Grave{}, Blobs: map[string]bool{}, contents: map[string]bool{},
+	s.Graves = graves{Pages: map[string]grave{}, Unkept: map[string]grave{}, Blobs: map[string]bool{}, contents: map[string]bool{},
 		condemned: map[string]*pagevm.Page{}, unerased: map[string]Promise{}}
 	s.owner.Unread()
 }
