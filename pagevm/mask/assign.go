@@ -5,129 +5,89 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// matchAssignment matches the value in "password = ...", "api_key: ...",
-// "DB_SECRET=..." and their quoted and JSON forms, if the value looks random.
-func matchAssignment(s string, i int) match {
-	end := 0
-	for _, k := range maskKeys {
-		if s[i]|0x20 == k[0] && s[i+2]|0x20 == k[2] && len(s)-i > len(k)+8 && strings.EqualFold(s[i:i+len(k)], k) {
-			end = max(end, i+len(k))
-		}
-	}
-	if end == 0 {
-		return match{}
-	}
-	end, ok := keyEnd(s, i, end)
-	if !ok {
-		return match{}
-	}
-	v, quoted, ok := valueStart(s, end)
-	if !ok {
-		return match{}
-	}
-	if m := matchToken(s, v); m.kind != "" {
-		return m
-	}
-	e := valueEnd(s, v, quoted)
-	// An environment variable's value needs no quotes to be a literal.
-	literal := quoted != 0 || lex.ByteClass[s[i]]&lex.ByteClass[s[end-1]]&lex.CUpper != 0
-	if e < 0 || !secretValue(s[v:e], literal) {
-		return match{}
-	}
-	return match{v, e, "secret"}
-}
-
-// keyEnd follows the name to its end and reports whether it can be the name of a
-// secret: "token" and "secret_access_key" can, "tokenizer", "tokens" and
-// "secret_name" can't.
-func keyEnd(s string, start, end int) (int, bool) {
-	j := end
-	for j < len(s) && j-end < 40 && (setURL.has(s[j])) {
-		j++
-	}
-	rest := s[end:j]
-	if rest == "" {
-		return j, true
-	}
-	c := rest[0]
-	hump := lex.ByteClass[c]&lex.CUpper != 0 && lex.ByteClass[s[end-1]]&lex.CLower != 0
-	if c != '_' && c != '-' && !hump && lex.ByteClass[c]&lex.CDigit == 0 {
-		return j, false
-	}
-	rest = strings.ToLower(rest)
-	return j, !slices.ContainsFunc(notSecret, func(end string) bool { return strings.HasSuffix(rest, end) })
-}
+// between matches the text between a name and its value: the quote that ends the name, a separator,
+// and the quote that begins the value.
+var between = textutil.LazyRegexp("^(\\\\\"|[\"'])?[ \t]*[=:][=:>]?[ \t]*(\\\\\"|[\"'`])?")
 
 // notSecret ends the names of things that belong to a secret.
 var notSecret = strings.Fields(`name hash id path file type count url uri length len size limit budget
 	ttl expiry expires regex pattern prefix field env var usage policy version arn ref endpoint`)
 
-// valueStart skips a closing quote, white space and one separator, and returns where the value
-// starts and its quote, 0 if it has none. A value without quotes between spaces is more likely
-// code than configuration, unless a colon precedes it.
-func valueStart(s string, j int) (start int, quote byte, ok bool) {
-	esc := ""
-	j, esc = skipQuote(s, j)
-	for j < len(s) && (s[j] == ' ' || s[j] == '\t') {
-		j++
-	}
-	if j >= len(s) || s[j] != '=' && s[j] != ':' {
-		return 0, 0, false
-	}
-	for n := 0; n < 2 && j < len(s) && (s[j] == '=' || s[j] == ':' || s[j] == '>'); n++ {
-		j++
-	}
-	for j < len(s) && (s[j] == ' ' || s[j] == '\t') {
-		j++
-	}
-	if esc != "" && !strings.HasPrefix(s[j:], esc) {
-		return 0, 0, false
-	}
-	if j >= len(s) {
-		return 0, 0, false
-	}
-	if s[j] == '\\' && j+1 < len(s) && s[j+1] == '"' {
-		return j + 2, '\\', true
-	}
-	if s[j] == '"' || s[j] == '\'' || s[j] == '`' {
-		return j + 1, s[j], true
-	}
-	return j, 0, true
-}
+// maxSecret is the length of the longest secret in bytes.
+const maxSecret = 1600
 
-// skipQuote steps over the quote that ends a key; esc is `\"` if the quote is
-// escaped, as in JSON inside a string, so that the value's must be too.
-func skipQuote(s string, j int) (int, string) {
-	if strings.HasPrefix(s[j:], `\"`) {
-		return j + 2, `\`
-	}
-	if j < len(s) && (s[j] == '"' || s[j] == '\'') {
-		return j + 1, ""
-	}
-	return j, ""
-}
-
-const maxSecret = 1600 // bytes
-
-func valueEnd(s string, v int, quote byte) int {
-	for e := v; e < len(s) && e-v <= maxSecret; e++ {
-		c := s[e]
-		switch {
-		case quote == 0 && (c <= ' ' || c >= 0x7f || strings.IndexByte(`,;)"'}]<>&|\`+"`", c) >= 0):
-			return e
-		case quote == '\\' && c == '\\', quote != 0 && quote != '\\' && c == quote:
-			return e
-		case c == '\n':
-			return -1
+// matchAssignment matches the value in "password = ...", "api_key: ...",
+// "DB_SECRET=..." and their quoted and JSON forms, if the value looks random.
+func matchAssignment(s string, i int) match {
+	key := 0 // the end of the longest word for a secret
+	for _, k := range maskKeys {
+		if len(s)-i > len(k)+8 && equalFold(s[i:i+len(k)], k) {
+			key = max(key, i+len(k))
 		}
 	}
-	if len(s)-v <= maxSecret && quote == 0 {
+	if key == 0 {
+		return match{}
+	}
+	end := setURL.run(s, key, 40) // of the name
+	at := between.FindStringSubmatchIndex(s[end:])
+	if at == nil || !ofSecret(s[key-1], s[key:end]) {
+		return match{}
+	}
+	// In an escaped string both quotes are escaped.
+	escaped, quote := at[3]-at[2] == 2, ""
+	if at[4] >= 0 {
+		quote = s[end+at[4] : end+at[5]]
+	}
+	if escaped && quote != `\"` {
+		return match{}
+	}
+	v := end + at[1]
+	if m := matchToken(s, v); m.kind != "" {
+		return m
+	}
+	n := valueLen(s[v:], quote)
+	// An environment variable's value needs no quotes to be a literal.
+	literal := quote != "" || lex.ByteClass[s[i]]&lex.ByteClass[s[end-1]]&lex.CUpper != 0
+	if n < 0 || !secretValue(s[v:v+n], literal) {
+		return match{}
+	}
+	return match{v, v + n, "secret"}
+}
+
+// ofSecret reports whether a word for a secret that goes on with rest can be the name of a secret:
+// "token" and "secret_access_key" can, "tokenizer", "tokens" and "secret_name" can't. last is the
+// word's last byte.
+func ofSecret(last byte, rest string) bool {
+	if rest == "" {
+		return true
+	}
+	begin := lex.ByteClass[rest[0]]
+	if rest[0] != '_' && rest[0] != '-' && begin&lex.CDigit == 0 && !(begin&lex.CUpper != 0 && lex.ByteClass[last]&lex.CLower != 0) {
+		return false
+	}
+	rest = strings.ToLower(rest)
+	return !slices.ContainsFunc(notSecret, func(end string) bool { return strings.HasSuffix(rest, end) })
+}
+
+// valueLen returns the length of the value that s begins with, after the quote that begins it. It
+// returns -1 if the value does not end on its line.
+func valueLen(s, quote string) int {
+	head := s[:min(len(s), maxSecret+1)]
+	if quote != "" {
+		if n := strings.IndexAny(head, quote[:1]+"\n"); n >= 0 && head[n] != '\n' {
+			return n
+		}
+		return -1
+	}
+	n := strings.IndexFunc(head, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(",;)\"'}]<>&|\\`", r) })
+	if n < 0 && len(s) <= maxSecret {
 		return len(s)
 	}
-	return -1
+	return n
 }
 
 // secretValue reports whether a value looks like a secret rather than a word, an

@@ -10,40 +10,40 @@ import (
 
 // keyBase64 finds base64 of private keys and of JSON with secrets in it, on one line or
 // broken into lines.
-func keyBase64(s string) (out [][2]int) {
-	for i := 0; i < len(s); {
-		n := strings.IndexAny(s[i:], "Le")
-		if n < 0 {
-			break
-		}
-		if i += n; i > 0 && base64Byte(s[i-1]) && s[i-1] != '=' || !strings.HasPrefix(s[i:], "LS0tLS1CRU") && !strings.HasPrefix(s[i:], "ewo") && !strings.HasPrefix(s[i:], "eyJ") {
-			i++
+func keyBase64(s string) [][2]int {
+	return base64At(s, textBegin, func(run string) bool {
+		flat := strings.TrimRight(unbreak.Replace(run), "=")
+		text, _ := base64.RawStdEncoding.DecodeString(flat[:len(flat)&^3])
+		return strings.Contains(string(text), "PRIVATE KEY") || secretInJSON.MatchString(string(text))
+	})
+}
+
+// keyBodies finds the base64 that keyHead begins.
+func keyBodies(s string) [][2]int {
+	return base64At(s, keyHead, func(run string) bool { return len(run) >= 60 })
+}
+
+// base64At finds the base64 that begins with head and that is accepted.
+func base64At(s string, head *textutil.Regexp, accept func(run string) bool) (out [][2]int) {
+	for _, at := range head.FindAllStringSubmatchIndex(s, -1) {
+		from := at[0]
+		if from > 0 && base64Byte(s[from-1]) && s[from-1] != '=' || len(out) > 0 && from < out[len(out)-1][1] {
 			continue
 		}
-		end := payloadEnd(s, i)
-		flat := strings.TrimRight(unbreak.Replace(s[i:end]), "=")
-		text, _ := base64.RawStdEncoding.DecodeString(flat[:len(flat)&^3])
-		if strings.Contains(string(text), "PRIVATE KEY") || secretInJSON.MatchString(string(text)) {
-			out = append(out, [2]int{i, end})
-		}
-		i = max(end, i+1)
-	}
-	return out
-}
-
-// keyHead begins base64 of private keys without a PEM line, of PKCS #12 files and of keys
-// of minisign.
-var keyHead = textutil.LazyRegexp(`MII[A-Za-z0-9+/]{2}(?:[AQgw]IBADANBgkqhkiG9w0BAQEFAASC|[AQgw]IBAAK|[AQgw]IBAzCC)|MHcCAQEEI|MIG[A-Za-z0-9+/]AgEAMB[AM]GBy|MC4CAQAwBQYDK2Vw|b3BlbnNzaC1rZXktdjE|RWRTY0Iy`)
-
-// keyBodies finds the base64 that keyHead begins, on one line or broken into lines.
-func keyBodies(s string) (out [][2]int) {
-	for _, at := range keyHead.FindAllStringSubmatchIndex(s, -1) {
-		if end := payloadEnd(s, at[0]); end-at[0] >= 60 && (at[0] == 0 || !base64Byte(s[at[0]-1]) || s[at[0]-1] == '=') {
-			out = append(out, [2]int{at[0], end})
+		if end := payloadEnd(s, from); accept(s[from:end]) {
+			out = append(out, [2]int{from, end})
 		}
 	}
 	return out
 }
+
+var (
+	// textBegin begins base64 of a key with its PEM line, and of a JSON object.
+	textBegin = textutil.LazyRegexp(`LS0tLS1CRU|ewo|eyJ`)
+	// keyHead begins base64 of private keys without a PEM line, of PKCS #12 files and of keys
+	// of minisign.
+	keyHead = textutil.LazyRegexp(`MII[A-Za-z0-9+/]{2}(?:[AQgw]IBADANBgkqhkiG9w0BAQEFAASC|[AQgw]IBAAK|[AQgw]IBAzCC)|MHcCAQEEI|MIG[A-Za-z0-9+/]AgEAMB[AM]GBy|MC4CAQAwBQYDK2Vw|b3BlbnNzaC1rZXktdjE|RWRTY0Iy`)
+)
 
 var secretInJSON = textutil.LazyRegexp(`"[\w-]*(?i:key|secret|token|passw\w*)"[ ]*:[ ]*"[^"]{16,}`)
 

@@ -7,113 +7,71 @@ import (
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
-// kubeSecrets finds the values of Kubernetes Secrets in a stretch of text: the values under data
-// and stringData of every YAML document and every JSON object that says that it is a Secret.
-func kubeSecrets(s string) (out [][2]int) {
-	for _, doc := range documents(s) {
-		text := s[doc[0]:doc[1]]
-		if !secretKind(text) {
-			continue
-		}
-		lines := linesOf(s, doc[0], doc[1])
-		for i := range lines {
-			head := strings.TrimSpace(s[lines[i].from:lines[i].to])
-			name, rest, ok := strings.Cut(strings.TrimPrefix(head, "- "), ":")
-			if name = strings.Trim(name, `"'`); ok && (name == "data" || name == "stringData") && strings.TrimSpace(rest) == "" {
-				out = append(out, entries(s, lines[i+1:], lines[i].indent)...)
-			}
-		}
-		out = append(out, flowEntries(s, doc[0], doc[1])...)
-	}
-	return out
-}
-
-// documents splits a stretch of YAML at its "---" lines and its list items.
-func documents(s string) (out [][2]int) {
-	from := 0
-	for _, l := range linesOf(s, 0, len(s)) {
-		if strings.HasPrefix(s[l.from:l.to], "---") {
-			out = append(out, [2]int{from, l.from})
-			from = l.to
-		}
-	}
-	return append(out, [2]int{from, len(s)})
-}
-
-func secretKind(doc string) bool {
-	doc = strings.NewReplacer(`"`, "", `'`, "", `\`, "", " ", "").Replace(doc)
-	for {
-		_, rest, ok := strings.Cut(doc, "kind:Secret")
-		if !ok || rest == "" || !wordByte(rest[0]) {
-			return ok
-		}
-		doc = rest
-	}
-}
-
-// yamlLine is s[from:to], without the prefix of a listing, and its indentation.
-type yamlLine struct{ from, to, indent int }
-
-func linesOf(s string, from, to int) (out []yamlLine) {
-	for from < to {
-		end := to
-		if n := strings.IndexByte(s[from:to], '\n'); n >= 0 {
-			end = from + n
-		}
-		l := yamlLine{from: end - len(lex.Unnumbered(s[from:end])), to: end}
-		for l.indent = 0; l.from < end && (s[l.from] == ' ' || s[l.from] == '\t'); l.from++ {
-			l.indent++
-		}
-		out = append(out, l)
-		from = end + 1
-	}
-	return out
-}
-
-// entries returns the values of lines that are indented by more than indent, up to the first line
-// that is not.
-func entries(s string, lines []yamlLine, indent int) (out [][2]int) {
-	block := -1 // the indentation of the key whose value is a block of lines
-	for _, l := range lines {
-		text := strings.TrimRight(s[l.from:l.to], " \t\r")
-		if text == "" {
-			continue
-		}
-		if l.indent <= indent || strings.HasPrefix(text, "```") {
-			break
-		}
-		if block >= 0 && l.indent > block {
-			out = append(out, [2]int{l.from, l.from + len(text)})
-			continue
-		}
-		block = -1
-		colon := strings.Index(text, ":")
-		if colon < 0 || strings.HasPrefix(text, "#") {
-			continue
-		}
-		value := strings.TrimLeft(text[colon+1:], " ")
-		switch from := l.from + len(text) - len(value); {
-		case value == "" || strings.HasPrefix(value, "|") || strings.HasPrefix(value, ">"):
-			block = l.indent
-		default:
-			from, to := unquote(s, from, from+len(value))
-			out = append(out, [2]int{from, to})
-		}
-	}
-	return out
-}
-
-// flowEntries returns the values of data: {...}.
-func flowEntries(s string, from, to int) (out [][2]int) {
-	for _, at := range flowData.FindAllStringSubmatchIndex(s[from:to], -1) {
-		for _, v := range flowValue.FindAllStringSubmatchIndex(s[from+at[2]:from+at[3]], -1) {
-			out = append(out, [2]int{from + at[2] + v[2], from + at[2] + v[3]})
-		}
-	}
-	return out
-}
-
 var (
+	// separator matches the lines between YAML documents, also in a listing with line numbers.
+	separator = textutil.LazyRegexp(`(?m)^ *(?:\d{1,7}[→\t])?[ \t]*---.*\n?`)
+	// secretKind matches the kind of a Secret in YAML, in JSON, and in JSON in a string.
+	secretKind = textutil.LazyRegexp(`kind["'\\ ]*:["'\\ ]*Secret["'\\ ]*(?:[^\w"'\\ ]|$)`)
+	// dataKey matches a line that only has the key of a Secret's values.
+	dataKey = textutil.LazyRegexp(`^(?:- )?["']*(?:d|stringD)ata["']*:$`)
+	// flowData matches an object of a Secret's values, and flowValue a value in it.
 	flowData  = textutil.LazyRegexp(`(?:d|stringD)ata\\*["']?[ ]*:\s*\{([^{}]*)\}`)
 	flowValue = textutil.LazyRegexp(`:\s*\\*["']?([^\s"'\\,{}]+)`)
 )
+
+// kubeSecrets finds the values of Kubernetes Secrets in a stretch of text: the values under data
+// and stringData of every YAML document and every JSON object that says that it is a Secret.
+func kubeSecrets(s string) (out [][2]int) {
+	from := 0
+	for _, sep := range append(separator.FindAllStringSubmatchIndex(s, -1), []int{len(s), len(s)}) {
+		if doc := s[from:sep[0]]; secretKind.MatchString(doc) {
+			out = append(out, blockValues(doc, from)...)
+			for _, at := range flowData.FindAllStringSubmatchIndex(doc, -1) {
+				for _, v := range flowValue.FindAllStringSubmatchIndex(doc[at[2]:at[3]], -1) {
+					out = append(out, [2]int{from + at[2] + v[2], from + at[2] + v[3]})
+				}
+			}
+		}
+		from = sep[1]
+	}
+	return out
+}
+
+// blockValues returns the values of the lines that are indented by more than a dataKey before them.
+// The document begins at an offset.
+func blockValues(doc string, at int) (out [][2]int) {
+	data, block := -1, -1 // the indentation of the dataKey, and of a key whose value is a block of lines
+	for line := range strings.Lines(doc) {
+		plain := lex.Unnumbered(line)
+		rest := strings.TrimLeft(plain, " \t")
+		indent, from := len(plain)-len(rest), at+len(line)-len(rest)
+		text := strings.TrimSpace(rest)
+		to := from + len(text)
+		at += len(line)
+		if text == "" {
+			continue
+		}
+		if indent <= data || strings.HasPrefix(text, "```") {
+			data, block = -1, -1
+		}
+		_, value, ok := strings.Cut(text, ":")
+		value = strings.TrimLeft(value, " ")
+		switch {
+		case data < 0:
+			if dataKey.MatchString(text) {
+				data = indent
+			}
+		case block >= 0 && indent > block:
+			out = append(out, [2]int{from, to})
+		case !ok || text[0] == '#':
+			block = -1
+		case value == "" || value[0] == '|' || value[0] == '>':
+			block = indent
+		default:
+			block = -1
+			first, last := unquote(value, 0, len(value))
+			out = append(out, [2]int{to - len(value) + first, to - len(value) + last})
+		}
+	}
+	return out
+}

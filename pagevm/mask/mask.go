@@ -3,6 +3,7 @@ package mask
 import (
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -330,107 +331,64 @@ func matchJWT(s string, i int) match {
 // matchPrivateKey matches a PEM block of a private key, also in a listing with line numbers or
 // with escaped line breaks. A block without end reaches to the last line that can be part of it.
 func matchPrivateKey(s string, i int) match {
-	const begin, end = "-----BEGIN ", "-----END "
-	if !strings.HasPrefix(s[i:], begin) {
+	head, ok := strings.CutPrefix(s[i:], "-----BEGIN ")
+	kind, _, closed := strings.Cut(head[:min(len(head), 60)], "-----")
+	if !ok || !closed || !strings.Contains(kind, "PRIVATE KEY") && !strings.Contains(kind, "Static key") {
 		return match{}
 	}
-	head := s[i+len(begin):]
-	dashes := strings.Index(head[:min(len(head), 60)], "-----")
-	if dashes < 0 || !strings.Contains(head[:dashes], "PRIVATE KEY") && !strings.Contains(head[:dashes], "Static key") {
+	body := head[len(kind)+5:]
+	if key, rest, _ := strings.Cut(body, "-----"); strings.HasPrefix(rest, "END ") && keyBytes(key) >= 40 && !strings.Contains(key, "[masked:") {
+		rest = strings.TrimLeft(strings.TrimLeftFunc(rest, func(r rune) bool { return r != '-' && r != '\n' }), "-")
+		return match{i, len(s) - len(rest), "private-key"}
+	}
+	lines := body[len(keyHeaders.FindString(body)):]
+	end := 0 // of the lines of a key whose end is missing
+	for n := 1; n > 0; end += n {
+		n = len(keyLine.FindString(lines[end:]))
+	}
+	if keyBytes(lines[:end]) < 40 {
 		return match{}
 	}
-	body := i + len(begin) + dashes + 5
-	if e := strings.Index(s[body:], "-----"); e >= 0 && strings.HasPrefix(s[body+e:], end) {
-		if key := s[body : body+e]; keyBytes(key) >= 40 && !strings.Contains(key, "[masked:") {
-			j := body + e + len(end)
-			for j < len(s) && s[j] != '-' && s[j] != '\n' {
-				j++
-			}
-			for j < len(s) && s[j] == '-' {
-				j++
-			}
-			return match{i, j, "private-key"}
-		}
-	}
-	if j, n := keyLines(s, body); n >= 40 {
-		return match{i, j, "private-key"}
-	}
-	return match{}
+	return match{i, len(s) - len(lines) + end, "private-key"}
 }
 
-// keyLines follows the lines of a key whose end is missing. Each has a run of base64 after the
-// prefix of a listing or a diff. It returns the end of the last line and the number of base64
-// characters.
-func keyLines(s string, j int) (end, n int) {
-	for { // the headers of a PGP block
-		line, _, _ := strings.Cut(strings.TrimLeft(s[j:], "\r\n >"), "\n")
-		if name, _, ok := strings.Cut(line, ": "); !ok || len(name) > 20 || setDash.run(name, 0, 20) < len(name) {
-			break
-		}
-		j = strings.Index(s[j:], line) + j + len(line)
-	}
-	for end = j; ; {
-		for j < len(s) {
-			if s[j] <= ' ' || strings.IndexByte("+->|", s[j]) >= 0 {
-				j++
-			} else if s[j] == '\\' && j+1 < len(s) && strings.IndexByte("nrt", s[j+1]) >= 0 {
-				j += 2
-			} else {
-				break
-			}
-		}
-		if rest := s[j:min(len(s), j+20)]; rest != "" {
-			j += len(rest) - len(lex.Unnumbered(rest))
-		}
-		run := j
-		for j < len(s) && base64Byte(s[j]) {
-			j++
-		}
-		if j-run < 16 {
-			return end, n
-		}
-		end, n = j, n+j-run
-	}
-}
+var (
+	// keyHeaders matches the headers of a PGP block.
+	keyHeaders = textutil.LazyRegexp(`^(?:[\r\n >]*[A-Za-z0-9-]{0,20}: [^\n]*)*`)
+	// keyLine matches a line of a key after the prefix of a listing or a diff.
+	keyLine = textutil.LazyRegexp(`^(?:[\x00- +\->|]|\\[nrt])*(?:\d{1,7}(?:→|\t))?[A-Za-z0-9+/=]{16,}`)
+)
 
 func base64Byte(c byte) bool { return setAlnum.has(c) || c == '+' || c == '/' || c == '=' }
 
 // keyBytes counts the base64 characters in runs of at least 16.
 func keyBytes(s string) (n int) {
-	run := 0
-	for i := 0; i <= len(s); i++ {
-		if i < len(s) && base64Byte(s[i]) {
-			run++
-			continue
-		}
-		if run >= 16 {
-			n += run
-		}
-		run = 0
+	for i := nextRun(s, 0, 16, &base64Set); i < len(s); i = nextRun(s, i, 16, &base64Set) {
+		end := lineEnd(s, i)
+		n, i = n+end-i, end
 	}
 	return n
 }
 
-// matchURL matches the password in scheme://user:password@host.
+// userInfo matches the part of a URL with a user and a password.
+var userInfo = textutil.LazyRegexp("^://([^\x00- [/\"'<>()\\\\`@:]*)(?::([^\x00- [/\"'<>()\\\\`@]*))?@")
+
+// matchURL matches the password in scheme://user:password@host, or a token in the user's place.
 func matchURL(s string, i int) match {
-	if !strings.HasPrefix(s[i:], "://") || i == 0 || !wordByte(s[i-1]) {
+	text := s[i:min(len(s), i+300)]
+	if i == 0 || !wordByte(s[i-1]) || strings.IndexByte(text, '@') < 0 {
 		return match{}
 	}
-	colon := -1
-	for j := i + 3; j < len(s) && j < i+300; j++ {
-		switch c := s[j]; {
-		case c == '@':
-			if v := s[i+3 : j]; colon < 0 && len(v) >= 20 && random(v) && setURL.run(v, 0, len(v)) == len(v) {
-				return match{i + 3, j, "url-password"} // a token in the user's place
-			}
-			if colon < 0 || j-colon < 2 || placeholder(s[colon+1:j]) || defaultPassword(s[colon+1:j]) || s[colon+1:j] == s[i+3:colon] {
-				return match{}
-			}
-			return match{colon + 1, j, "url-password"}
-		case c == ':' && colon < 0:
-			colon = j
-		case c <= ' ' || strings.IndexByte(`[/"'<>()\`+"`", c) >= 0:
-			return match{}
+	at := userInfo.FindStringSubmatchIndex(text)
+	switch {
+	case at == nil:
+	case at[4] < 0:
+		if v := text[at[2]:at[3]]; len(v) >= 20 && random(v) && setURL.run(v, 0, len(v)) == len(v) {
+			return match{i + at[2], i + at[3], "url-password"}
+		}
+	default:
+		if v := text[at[4]:at[5]]; !placeholder(v) && !defaultPassword(v) && v != text[at[2]:at[3]] {
+			return match{i + at[4], i + at[5], "url-password"}
 		}
 	}
 	return match{}
@@ -447,38 +405,26 @@ func placeholder(v string) bool {
 	return v == "" || strings.IndexByte("$<{[%*.", v[0]) >= 0 || strings.HasPrefix(v, "&lt;") || strings.HasPrefix(v, "&#") || strings.Contains(v, "${") || strings.Contains(v, "{{")
 }
 
+// authorized matches the scheme of an Authorization header, what is between it and the
+// credential, and the credential.
+var authorized = textutil.LazyRegexp(`^(?i:(bearer|basic))( [ '"+\\\n]*)([\w.~+/=-]*)`)
+
 // matchAuthorization matches the credential of "Bearer x" and, after the name of the header, of
 // "Basic x".
 func matchAuthorization(s string, i int) match {
-	j := i
-	for j < len(s) && j-i < 7 && lex.ByteClass[s[j]]&(lex.CUpper|lex.CLower) != 0 {
-		j++
-	}
-	kind := ""
-	for _, k := range [...]string{"bearer", "basic"} {
-		if strings.EqualFold(s[i:j], k) {
-			kind = k
-		}
-	}
-	if kind == "" || j >= len(s) || s[j] != ' ' {
+	at := authorized.FindStringSubmatchIndex(s[i:])
+	if at == nil {
 		return match{}
 	}
-	gap := j
-	for j < len(s) && strings.IndexByte(" '\"+\\\n", s[j]) >= 0 {
-		j++
-	}
-	joined := strings.ContainsAny(s[gap:j], "+\\") // it goes on in another string or line
-	if !joined && strings.Trim(s[gap:j], " ") != "" || s[j-1] == '+' || strings.Contains(s[gap:j], "+ ") && s[j-1] == ' ' {
+	from, to := i+at[6], i+at[7]
+	kind, gap, v := strings.ToLower(s[i:i+at[3]]), s[i+at[4]:from], s[from:to]
+	joined := strings.ContainsAny(gap, "+\\") // it goes on in another string or line
+	if !joined && strings.Trim(gap, " ") != "" || s[from-1] == '+' || strings.Contains(gap, "+ ") && s[from-1] == ' ' {
 		return match{}
 	}
-	e := j
-	for e < len(s) && (setURL.has(s[e]) || strings.IndexByte("._~+/=", s[e]) >= 0) {
-		e++
-	}
-	v := s[j:e]
 	header := strings.Contains(strings.ToLower(s[max(0, i-24):i]), "authorization")
 	if header && len(v) >= 8 && varied(v) && (digits(v) > 0 || entropy(v) >= 3.5 && strings.ToLower(v[1:]) != v[1:]) || kind == "bearer" && len(v) >= 20 && random(v) || joined && pair(v) {
-		return match{j, e, kind}
+		return match{from, to, kind}
 	}
 	return match{}
 }
