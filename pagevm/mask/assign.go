@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // between matches the text between a name and its value: the quote that ends the name, a separator,
@@ -51,7 +50,7 @@ func matchAssignment(s string, i int) match {
 	}
 	n := valueLen(s[v:], quote)
 	// An environment variable's value needs no quotes to be a literal.
-	literal := quote != "" || lex.ByteClass[s[i]]&lex.ByteClass[s[end-1]]&lex.CUpper != 0
+	literal := quote != "" || classOf(s[i]) == 'A' && classOf(s[end-1]) == 'A'
 	if n < 0 || !secretValue(s[v:v+n], literal) {
 		return match{}
 	}
@@ -65,8 +64,7 @@ func ofSecret(last byte, rest string) bool {
 	if rest == "" {
 		return true
 	}
-	begin := lex.ByteClass[rest[0]]
-	if rest[0] != '_' && rest[0] != '-' && begin&lex.CDigit == 0 && !(begin&lex.CUpper != 0 && lex.ByteClass[last]&lex.CLower != 0) {
+	if c := classOf(rest[0]); rest[0] != '_' && rest[0] != '-' && c != '0' && !(c == 'A' && classOf(last) == 'a') {
 		return false
 	}
 	rest = strings.ToLower(rest)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // harmless reports whether s[from:to], which a rule found, is not a secret by its form or by the
@@ -108,7 +107,7 @@ func sequence(v string) bool {
 			run, step = 1, 0
 		}
 	}
-	return len(v) > 5 && lex.ByteClass[v[0]]&(lex.CLower|lex.CDigit) != 0
+	return len(v) > 5 && classOf(v[0]) != 0
 }
 
 // repeatsName reports whether v repeats the name before it, as constants for "no password" do.
@@ -117,7 +116,7 @@ func repeatsName(before, v string) bool {
 	name := before[len(strings.TrimRightFunc(before, func(r rune) bool { return r < 0x80 && nameByte(byte(r)) })):]
 	letters := func(s string) string {
 		return strings.ToLower(strings.Map(func(r rune) rune {
-			if r < 0x80 && lex.ByteClass[r]&(lex.CUpper|lex.CLower) != 0 {
+			if r < 0x80 && classOf(byte(r))|0x20 == 'a' {
 				return r
 			}
 			return -1

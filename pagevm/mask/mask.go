@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // maskOwn is one pass of the rules that are written as code: tokens with a shape of their own
@@ -259,15 +258,15 @@ func escaped(s string, i int) bool {
 	switch {
 	case i > 1 && s[i-2] == '\\':
 		return strings.IndexByte("nrtbfv", s[i-1]) >= 0
-	case i > 5 && s[i-6] == '\\' && s[i-5] == 'u':
-		return isHex(s[i-4]) && isHex(s[i-3]) && isHex(s[i-2]) && isHex(s[i-1])
+	case i > 5 && s[i-6:i-4] == `\u`:
+		return strings.Trim(s[i-4:i], hexDigits) == ""
 	}
 	return false
 }
 
-func isHex(c byte) bool { return lex.ByteClass[c]&lex.CHex != 0 }
+const hexDigits = "0123456789abcdefABCDEF"
 
-func wordByte(c byte) bool { return lex.ByteClass[c]&lex.CWord != 0 && c < 0x80 }
+func wordByte(c byte) bool { return setWord.has(c) }
 
 func matchToken(s string, i int) match {
 	if i >= len(s) {

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // nearBytes and nearLines bound the distance from the name of a secret to its value.
@@ -205,15 +204,28 @@ var affix = textutil.LazyRegexp(`^(?:0x|c[ks]_|key-|[a-z]{2,5}_)|-[a-z]{2}\d{1,2
 // bootToken matches a token with which a machine joins a Kubernetes cluster.
 var bootToken = textutil.LazyRegexp(`^[a-z0-9]{6}\.[a-z0-9]{16}$`)
 
+// classOf returns 'A' for a capital, 'a' for a small letter, '0' for a digit, and 0 for any other byte.
+func classOf(c byte) byte {
+	switch {
+	case c >= 'A' && c <= 'Z':
+		return 'A'
+	case c >= 'a' && c <= 'z':
+		return 'a'
+	case c >= '0' && c <= '9':
+		return '0'
+	}
+	return 0
+}
+
 // classes counts the bytes of v by their class.
 func classes(v string) (upper, lower, digit, other int) {
 	for i := range len(v) {
-		switch c := lex.ByteClass[v[i]]; {
-		case c&lex.CUpper != 0:
+		switch classOf(v[i]) {
+		case 'A':
 			upper++
-		case c&lex.CLower != 0:
+		case 'a':
 			lower++
-		case c&lex.CDigit != 0:
+		case '0':
 			digit++
 		default:
 			other++
@@ -240,9 +252,8 @@ func jumpyBy(v string, n int) bool { return n*changes(v) >= len(v) }
 
 // changes counts the characters that are of another class than the previous character.
 func changes(v string) (n int) {
-	class := func(c byte) uint8 { return lex.ByteClass[c] & (lex.CUpper | lex.CLower | lex.CDigit) }
 	for i := 1; i < len(v); i++ {
-		n += btoi(class(v[i]) != class(v[i-1]))
+		n += btoi(classOf(v[i]) != classOf(v[i-1]))
 	}
 	return n
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // minPassword and maxPassword bound the length in bytes of a password that is known by its looks.
@@ -84,7 +83,7 @@ func isPasswordName(s string, from, to int) bool {
 	if rest != "" {
 		after = rest[0]
 	}
-	letter := func(c byte) bool { return lex.ByteClass[c]&(lex.CUpper|lex.CLower|lex.CDigit) != 0 }
+	letter := func(c byte) bool { return classOf(c) != 0 }
 	switch {
 	case word[0] >= 0x80, strings.HasPrefix(word, "passw"), strings.HasPrefix(word, "passp"):
 		return true
@@ -123,7 +122,11 @@ const passwordSigns = "!*#?$%&^~@+"
 
 // wordBefore reports whether s ends with a letter, a quote or a space.
 func wordBefore(s string) bool {
-	return s != "" && (lex.ByteClass[s[len(s)-1]]&(lex.CUpper|lex.CLower|lex.CHigh) != 0 || strings.IndexByte("\"' ", s[len(s)-1]) >= 0)
+	if s == "" {
+		return false
+	}
+	last := s[len(s)-1]
+	return last >= 0x80 || classOf(last)|0x20 == 'a' || strings.IndexByte("\"' ", last) >= 0
 }
 
 // chosen reports whether v looks like a password by itself.

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
 // The rules of gitleaks (https://github.com/gitleaks/gitleaks, MIT licence; see
@@ -186,7 +185,7 @@ func (set *maskSet) windows(s string) []window {
 func equalFold(s, word string) bool {
 	for i := range len(word) {
 		c := s[i]
-		if lex.ByteClass[c]&lex.CUpper != 0 && c < 0x80 {
+		if c >= 'A' && c <= 'Z' {
 			c |= 0x20
 		}
 		if c != word[i] {
@@ -336,7 +335,7 @@ func (r *maskRule) secret(name, v string) bool {
 
 // plainID reports whether v is nothing but hexadecimal digits and dashes, as hashes
 // and UUIDs are.
-func plainID(v string) bool { return strings.Trim(v, "0123456789abcdefABCDEF-") == "" }
+func plainID(v string) bool { return strings.Trim(v, hexDigits+"-") == "" }
 
 // isSecretName reports whether a name is the name of a secret.
 func isSecretName(name string) bool {

@@ -208,7 +208,7 @@ func (v *lineVotes) count(line string) {
 // grepPrefix returns the length of a "path:12:" or "12:" prefix, 0 if there is none.
 func grepPrefix(t string) int {
 	i := 0
-	for i < len(t) && i < 300 && lex.ByteClass[t[i]]&(lex.CWord|lex.CJoin) != 0 {
+	for i < len(t) && i < 300 && byteClass[t[i]]&(cWord|cJoin) != 0 {
 		i++
 	}
 	if i < len(t) && t[i] == ':' {
@@ -219,7 +219,7 @@ func grepPrefix(t string) int {
 		if j > i+1 && j < len(t) && (t[j] == ':' || t[j] == '-') {
 			return j + 1
 		}
-		if i > 0 && lex.ByteClass[t[0]]&lex.CDigit != 0 && lex.AllDigits(t[:i]) {
+		if i > 0 && byteClass[t[0]]&cDigit != 0 && allDigits(t[:i]) {
 			return i + 1
 		}
 		if strings.IndexByte(t[:i], '/') > 0 {
@@ -237,7 +237,7 @@ func contextPrefix(run string) int {
 		return 0
 	}
 	d := strings.LastIndexByte(run[:i], '-')
-	if d < 0 || !lex.AllDigits(run[d+1:i]) {
+	if d < 0 || !allDigits(run[d+1:i]) {
 		return 0
 	}
 	return len(run)
@@ -284,7 +284,7 @@ func logLine(t string) bool {
 // timed reports whether a time is at the start: 2026-01-02 or 12:34:56.
 func timed(t string) bool {
 	t = strings.TrimLeft(t[:min(len(t), 24)], "[(")
-	if len(t) < 8 || lex.ByteClass[t[0]]&lex.CDigit == 0 {
+	if len(t) < 8 || byteClass[t[0]]&cDigit == 0 {
 		return false
 	}
 	return t[4] == '-' && t[7] == '-' || t[2] == ':' && t[5] == ':' || t[4] == '/' && t[7] == '/'
@@ -399,7 +399,7 @@ func (s *scan) markdownWorth(line string) float32 {
 // that agents mostly read.
 func signature(t string) bool {
 	n := 0
-	for n < len(t) && n < 12 && (lex.ByteClass[t[n]]&lex.CLower != 0 || n == 0 && (t[0] == '@' || t[0] == '#')) {
+	for n < len(t) && n < 12 && (byteClass[t[n]]&cLower != 0 || n == 0 && (t[0] == '@' || t[0] == '#')) {
 		n++
 	}
 	if n < 2 || n >= len(t) || t[n] != ' ' && t[n] != '(' && t[n] != '<' {

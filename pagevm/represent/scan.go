@@ -210,7 +210,7 @@ func (s *scan) tokens(a, b int) (strong, weak bool) {
 	const prime = 1099511628211
 	t := s.text
 	for i := a; i < b; {
-		if lex.ByteClass[t[i]]&(lex.CWord|lex.CJoin) == 0 {
+		if byteClass[t[i]]&(cWord|cJoin) == 0 {
 			i++
 			continue
 		}
@@ -218,8 +218,8 @@ func (s *scan) tokens(a, b int) (strong, weak bool) {
 		run, slash, dot, chars := i, false, 0, uint8(0)
 		runHash := uint64(14695981039346656037)
 		for i < b {
-			c := lex.ByteClass[t[i]]
-			if c&lex.CJoin != 0 {
+			c := byteClass[t[i]]
+			if c&cJoin != 0 {
 				slash = slash || t[i] == '/'
 				if t[i] == '.' {
 					dot = i
@@ -228,28 +228,28 @@ func (s *scan) tokens(a, b int) (strong, weak bool) {
 				i++
 				continue
 			}
-			if c&lex.CWord == 0 {
+			if c&cWord == 0 {
 				break
 			}
 			word, h := i, uint64(14695981039346656037)
 			// The classes seen so far, those of every byte, and whether there was a hump.
 			seen, every, hump, prev := uint8(0), uint8(0xff), uint8(0), uint8(0)
 			for i < b {
-				c := lex.ByteClass[t[i]]
-				if c&lex.CWord == 0 {
+				c := byteClass[t[i]]
+				if c&cWord == 0 {
 					break
 				}
 				seen |= c
 				every &= c
 				hump |= prev >> 1 & c
-				prev = c & lex.CLower
+				prev = c & cLower
 				h = (h ^ uint64(t[i])) * prime
 				i++
 			}
 			runHash = (runHash ^ h) * prime
 			chars |= seen
 			w := t[word:i]
-			if worth := wordWorth(w, seen, hump&lex.CUpper != 0, every&lex.CHex != 0); worth > 0 {
+			if worth := wordWorth(w, seen, hump&cUpper != 0, every&cHex != 0); worth > 0 {
 				s.token(h, worth, word, i)
 			}
 			if !strong && len(w) >= 4 {
@@ -264,7 +264,7 @@ func (s *scan) tokens(a, b int) (strong, weak bool) {
 			}
 		case dot > run && isExt(t[dot+1:i]):
 			s.token(runHash, worthFile, run, i)
-		case dot > run && chars == lex.CWord|lex.CDigit|lex.CHex && i-run >= 3:
+		case dot > run && chars == cWord|cDigit|cHex && i-run >= 3:
 			s.token(runHash, worthNumber, run, i) // a decimal or a version
 		}
 	}
@@ -273,11 +273,11 @@ func (s *scan) tokens(a, b int) (strong, weak bool) {
 
 // isExt reports whether s can be a file's extension.
 func isExt(s string) bool {
-	if len(s) == 0 || len(s) > 8 || lex.ByteClass[s[0]]&(lex.CUpper|lex.CLower) == 0 {
+	if len(s) == 0 || len(s) > 8 || byteClass[s[0]]&(cUpper|cLower) == 0 {
 		return false
 	}
 	for i := range len(s) {
-		if lex.ByteClass[s[i]]&(lex.CUpper|lex.CLower|lex.CDigit) == 0 {
+		if byteClass[s[i]]&(cUpper|cLower|cDigit) == 0 {
 			return false
 		}
 	}
@@ -287,19 +287,19 @@ func isExt(s string) bool {
 func wordWorth(w string, seen uint8, hump, allHex bool) float32 {
 	n := len(w)
 	switch {
-	case seen&lex.CHigh != 0:
+	case seen&cHigh != 0:
 		return min(2, 0.08*float32(n))
 	case n < 3:
 		return 0
-	case seen&(lex.CUpper|lex.CLower) == 0:
+	case seen&(cUpper|cLower) == 0:
 		return worthNumber
-	case allHex && seen&lex.CDigit != 0 && n >= 7 && n <= 64:
+	case allHex && seen&cDigit != 0 && n >= 7 && n <= 64:
 		return worthHex
 	case n < 4:
 		return 0
-	case lex.ByteClass[w[0]]&lex.CDigit != 0:
+	case byteClass[w[0]]&cDigit != 0:
 		return worthWord
-	case n >= 5 && (hump || seen&lex.CDigit != 0 || strings.IndexByte(w[1:n-1], '_') >= 0):
+	case n >= 5 && (hump || seen&cDigit != 0 || strings.IndexByte(w[1:n-1], '_') >= 0):
 		return worthIdent
 	}
 	return worthWord
@@ -351,7 +351,7 @@ func (s *scan) reward() {
 func templateHash(line string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(line) {
-		if c := line[i]; c > ' ' && lex.ByteClass[c]&lex.CDigit == 0 {
+		if c := line[i]; c > ' ' && byteClass[c]&cDigit == 0 {
 			h = (h ^ uint64(c)) * 1099511628211
 		}
 	}

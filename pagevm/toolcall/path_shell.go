@@ -242,7 +242,7 @@ func (x *shellLexer) step() bool {
 
 // redirect handles ">", ">>", "2>" and "2>&1"; the target is the next word.
 func (x *shellLexer) redirect() {
-	if x.inWord && lex.AllDigits(x.word) {
+	if x.word != "" && strings.Trim(x.word, "0123456789") == "" {
 		x.word, x.inWord = "", false
 	}
 	x.endWord()
