@@ -247,72 +247,59 @@ func (h *repairer) freshID(id string) string {
 	}
 }
 
-// answer files the results of a message with their calls. The rest of the message stays with the
-// results if these are in place.
+// answer files the results of a message with their calls. If it answers several turns, it is split
+// among them. The rest of the message stays with the results of the newest turn.
 func (h *repairer) answer(i int, m memkernel.Message) {
 	var rest []memkernel.Part
 	var owners []*turn
 	mine := map[*turn][]memkernel.Part{}
-	intact, late := true, false
 	for _, p := range m.Parts {
 		if !isResult(&p) {
 			rest = append(rest, p)
-			continue
+		} else if t, q, ok := h.claim(i, m.Key, p); ok {
+			if mine[t] == nil {
+				owners = append(owners, t)
+			}
+			mine[t] = append(mine[t], q)
 		}
-		if len(rest) > 0 {
-			intact = false // results come first
-		}
-		t, q, ok := h.claim(i, m.Key, p)
-		if !ok {
-			intact = false
-			continue
-		}
-		if q.Raw != p.Raw || q.Result != p.Result {
-			intact = false
-		}
-		if mine[t] == nil {
-			owners = append(owners, t)
-		}
-		mine[t] = append(mine[t], q)
-		late = late || t.position != len(h.turns)-1
 	}
-	if late {
+	last := len(h.turns) - 1
+	if slices.ContainsFunc(owners, func(t *turn) bool { return t.position != last }) {
 		h.note("moved-result", i, m.Key, nil, "results were moved next to their calls")
-	} else if !intact {
-		h.changed = true
 	}
-	if len(owners) == 1 && !late && intact {
-		owners[0].results = append(owners[0].results, m)
-		return
-	}
-	h.file(m, owners, mine, rest)
-}
-
-// file splits a message among the turns that it answers.
-func (h *repairer) file(m memkernel.Message, owners []*turn, mine map[*turn][]memkernel.Part, rest []memkernel.Part) {
+	whole, key := m, m.Key
 	m.Raw = ""
-	key := m.Key
 	for n, t := range owners {
-		part := m
-		part.Parts = mine[t]
-		if t.position == len(h.turns)-1 {
-			part.Parts, rest = append(part.Parts, rest...), nil
+		m.Parts = mine[t]
+		if t.position == last {
+			m.Parts, rest = append(m.Parts, rest...), nil
+			if slices.EqualFunc(m.Parts, whole.Parts, func(p, q memkernel.Part) bool { return p.Kind == q.Kind && p.Raw == q.Raw && p.Result == q.Result }) {
+				t.results = append(t.results, whole)
+				return
+			}
 		}
+		h.changed = true
 		if n > 0 && key != "" {
-			part.Key = fmt.Sprintf("%s/%d", key, n+1)
+			m.Key = fmt.Sprintf("%s/%d", key, n+1)
 		}
-		t.results = append(t.results, part)
+		t.results = append(t.results, m)
 	}
 	if len(rest) > 0 {
-		m.Parts = rest
-		if m.Role == memkernel.RoleTool {
-			m.Role = memkernel.RoleUser
-		}
-		if len(owners) > 0 && key != "" {
-			m.Key = key + "/rest"
-		}
-		h.add(m)
+		h.changed = true
+		h.add(restOf(whole, rest, len(owners) > 0))
 	}
+}
+
+// restOf returns a message with the parts that are no results. apart reports whether the results stay
+// in a message of their own.
+func restOf(m memkernel.Message, parts []memkernel.Part, apart bool) memkernel.Message {
+	if m.Parts, m.Raw = parts, ""; m.Role == memkernel.RoleTool {
+		m.Role = memkernel.RoleUser
+	}
+	if apart && m.Key != "" {
+		m.Key += "/rest"
+	}
+	return m
 }
 
 // claim finds the turn that a result answers, and gives the result the present id of its call. If
@@ -375,15 +362,7 @@ func (h *repairer) settled(results, lost []memkernel.Message) []memkernel.Messag
 			continue
 		}
 		h.changed = true
-		rest := results[n]
-		rest.Parts, rest.Raw = rest.Parts[cut:], ""
-		if rest.Key != "" {
-			rest.Key += "/rest"
-		}
-		if rest.Role == memkernel.RoleTool {
-			rest.Role = memkernel.RoleUser
-		}
-		tail = append(tail, rest)
+		tail = append(tail, restOf(results[n], results[n].Parts[cut:], true))
 		results[n].Parts, results[n].Raw = results[n].Parts[:cut:cut], ""
 	}
 	return append(append(results, lost...), tail...)
