@@ -42,9 +42,13 @@ const (
 
 // about describes the session of a transcript.
 type about struct {
+	// ID is the host's session id. Cwd is the working directory. Model is the model of the last
+	// answer. Each is "" if the file does not name it.
 	ID, Cwd, Model string
-	System         []memkernel.Part
-	Tools          []memkernel.Tool
+	// Tools and System are the fixed part of the prompt, if the file holds it. Requests hold
+	// both. Of the session logs only Codex's hold a part of it, the instructions.
+	Tools  []memkernel.Tool
+	System []memkernel.Part
 }
 
 // flags mark which views leave a message out.
@@ -149,14 +153,13 @@ func (l *Session) fork(line *sessionLine, pos int, branch string) {
 
 // adopt takes over the facts about the session from an entry.
 func (l *Session) adopt(a *about) {
-	if a.ID != "" && a.ID != l.ID {
-		l.ID = strings.Clone(a.ID)
-	}
-	if a.Cwd != "" && a.Cwd != l.Cwd {
-		l.Cwd = strings.Clone(a.Cwd)
-	}
-	if a.Model != "" && a.Model != l.Model {
-		l.Model = strings.Clone(a.Model)
+	for _, f := range [...]struct {
+		to *string
+		of string
+	}{{&l.ID, a.ID}, {&l.Cwd, a.Cwd}, {&l.Model, a.Model}} {
+		if f.of != "" && f.of != *f.to {
+			*f.to = strings.Clone(f.of)
+		}
 	}
 	if len(a.System) > 0 {
 		l.System = a.System

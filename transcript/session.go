@@ -12,13 +12,7 @@ import (
 // Session is a whole transcript in canonical form.
 type Session struct {
 	Dialect Dialect
-	// ID is the host's session id. Cwd is the working directory. Model is the model of the last
-	// answer. Each is "" if the file does not name it.
-	ID, Cwd, Model string
-	// Tools and System are the fixed part of the prompt, if the file holds it. Requests hold
-	// both. Of the session logs only Codex's hold a part of it, the instructions.
-	Tools  []memkernel.Tool
-	System []memkernel.Part
+	about
 	// Messages is everything that was ever said or summarised, in file order, on all branches,
 	// each message once. To plan, use View.
 	Messages []memkernel.Message
