@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,7 +16,7 @@ var (
 	forwarded = textutil.LazyRegexp(`(?i)^-{2,}\s?[^-]{0,40}(?:message|nachricht|mensaje|mensagem|messaggio|bericht|сообщение|письмо|邮件|郵件|消息|メッセージ)[^-]{0,20}-{2,}$`)
 	// sender and header are lines of a mail's head; a mail has two of them.
 	sender = textutil.LazyRegexp(`^\*{0,2}(?:From|Von|De|Da|Van|От|发件人|寄件者|差出人)\s?[:：]\*{0,2}\s*\S`)
-	header = textutil.LazyRegexp(`(?m)^\*{0,2}(?:Sent|Date|Subject|Gesendet|Datum|Betreff|Enviado|Fecha|Asunto|Envoyé|Objet|Inviato|Oggetto|Отправлено|Дата|Тема|发送时间|日期|主题|主旨|件名|From|Von|发件人|寄件者|差出人)\s?[:：]`)
+	header = textutil.LazyRegexp(`^\*{0,2}(?:Sent|Date|Subject|Gesendet|Datum|Betreff|Enviado|Fecha|Asunto|Envoyé|Objet|Inviato|Oggetto|Отправлено|Дата|Тема|发送时间|日期|主题|主旨|件名|From|Von|发件人|寄件者|差出人)\s?[:：]`)
 )
 
 // mailBegins reports whether a mail of somebody else begins with a line.
@@ -28,16 +29,8 @@ func mailBegins(line, rest string) bool {
 	case !strings.ContainsAny(line, ":：") || line[0] != '*' && line[0] < 'A' || !sender.MatchString(line) && !header.MatchString(line):
 		return false
 	}
-	head := rest
-	for i, n := 0, 0; i < len(rest); i++ {
-		if rest[i] == '\n' {
-			if n++; n == 4 {
-				head = rest[:i]
-				break
-			}
-		}
-	}
-	return header.MatchString(head)
+	head := strings.SplitN(rest, "\n", 5)
+	return slices.ContainsFunc(head[:min(len(head), 4)], header.MatchString)
 }
 
 // closing maps the mark that begins a quotation to the marks that end it.

@@ -46,6 +46,9 @@ func (r *Regexp) FindStringSubmatchIndex(s string) []int { return r.get().FindSt
 func (r *Regexp) FindSubmatch(b []byte) [][]byte         { return r.get().FindSubmatch(b) }
 func (r *Regexp) FindAllString(s string, n int) []string { return r.get().FindAllString(s, n) }
 func (r *Regexp) ReplaceAllString(s, with string) string { return r.get().ReplaceAllString(s, with) }
+func (r *Regexp) ReplaceAllStringFunc(s string, f func(string) string) string {
+	return r.get().ReplaceAllStringFunc(s, f)
+}
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return r.get().FindAllStringSubmatchIndex(s, n)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Secrets counts the masked secrets by rule. Nil means that there were none.
@@ -199,48 +201,37 @@ func (m *Masker) maskEscaped(s string, found *Secrets) string {
 	return e.text()
 }
 
+// lineBreak matches a line break, and a backslash with the character that it escapes.
+var lineBreak = textutil.LazyRegexp(`\\[\s\S]|\n`)
+
 // maskUnescaped masks a text with its escaped line breaks decoded. Marks have as many line breaks
 // as the secrets that they replace, so that each break gets its own form back.
 func (m *Masker) maskUnescaped(s string, found *Secrets) string {
 	var escaped []bool // by line break
-	lines := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\n':
+	text := lineBreak.ReplaceAllStringFunc(s, func(part string) string {
+		if part == `\n` {
+			escaped = append(escaped, true)
+			return "\n"
+		} else if strings.HasSuffix(part, "\n") {
 			escaped = append(escaped, false)
-		case s[i] == '\\' && i+1 < len(s):
-			if i++; s[i] == 'n' {
-				escaped = append(escaped, true)
-				lines = append(lines, '\n')
-				continue
-			}
-			lines = append(lines, '\\')
-			if s[i] == '\n' {
-				escaped = append(escaped, false)
-			}
 		}
-		lines = append(lines, s[i])
-	}
+		return part
+	})
 	keep := m.copy()
 	keep.lines = true
-	text := string(lines)
 	masked := keep.maskText(text, found)
 	if masked == text {
 		return s
 	}
-	var out strings.Builder
-	for k := 0; ; k++ {
-		line, rest, more := strings.Cut(masked, "\n")
-		out.WriteString(line)
-		if !more {
-			return out.String()
-		}
-		if masked = rest; k < len(escaped) && escaped[k] {
-			out.WriteString(`\n`)
+	lines := strings.Split(masked, "\n")
+	for k := range lines[1:] {
+		if k < len(escaped) && escaped[k] {
+			lines[k] += `\n`
 		} else {
-			out.WriteByte('\n')
+			lines[k] += "\n"
 		}
 	}
+	return strings.Join(lines, "")
 }
 
 // spares reports whether s[from:to], which a rule found, stays unmasked.

@@ -78,26 +78,12 @@ func looksTool(tool string) (Look, string) {
 	return LookContent, of
 }
 
+// hump matches the place where a word ends in a name such as readFile.
+var hump = textutil.LazyRegexp(`(\p{Ll})(\p{Lu})`)
+
 // nameWords returns the lower-cased words of a name in any spelling.
-func nameWords(name string) (words []string) {
-	var w []rune
-	end := func() {
-		if len(w) > 0 {
-			words, w = append(words, string(w)), nil
-		}
-	}
-	lower := false
-	for _, r := range name {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) || unicode.IsUpper(r) && lower {
-			end()
-		}
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			w = append(w, unicode.ToLower(r))
-		}
-		lower = unicode.IsLower(r)
-	}
-	end()
-	return words
+func nameWords(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(hump.ReplaceAllString(name, "$1 $2")), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // These programs are judged without a second word. Mute programs show nothing, and change nothing

@@ -62,25 +62,8 @@ func tasksOf(base, input, line string) (finishes bool, listed int) {
 	if among(listTools, base) {
 		return false, strings.Count(input, `"completed"`)
 	}
-	return commits(line) || strings.EqualFold(base, "taskupdate") && ArgsOf(input).Get("status") == `"completed"`, -1
+	return commit.MatchString(line) || strings.EqualFold(base, "taskupdate") && ArgsOf(input).Get("status") == `"completed"`, -1
 }
 
-// commits reports whether a shell line runs git commit.
-func commits(line string) bool {
-	if !strings.Contains(line, "commit") {
-		return false
-	}
-	for _, rest := range strings.Split(line, "git ")[1:] {
-		words := strings.Fields(rest)
-		for len(words) > 1 && strings.HasPrefix(words[0], "-") {
-			if strings.EqualFold(words[0], "-c") {
-				words = words[1:]
-			}
-			words = words[1:]
-		}
-		if len(words) > 0 && strings.Trim(words[0], `"'`) == "commit" {
-			return true
-		}
-	}
-	return false
-}
+// commit matches a run of git commit, with git's own options before the word.
+var commit = textutil.LazyRegexp(`git (?:\s*-(?:[cC]\s+\S+|[cC]\S+|[^\scC]\S*)?\s)*\s*["']*commit["']*(?:\s|$)`)
