@@ -160,129 +160,84 @@ const shellBytes = 64 << 10
 // documents). The words before that syntax still count. whole reports whether parseShell
 // understood the line to its end.
 func parseShell(line string) (cmds []simpleCommand, whole bool) {
-	x := shellLexer{line: line[:min(len(line), shellBytes)]}
-	whole = true
-	for whole && x.i < len(x.line) {
-		whole = x.step()
+	var cur simpleCommand
+	word, inWord := "", false
+	target := false // the word is the target of a redirection
+	add := func(s string) {
+		if inWord {
+			s = word + s
+		}
+		word, inWord = s, true
 	}
-	if !x.lost {
-		x.endCommand(false)
+	endWord := func() {
+		switch {
+		case !inWord:
+			return
+		case target:
+			cur.out = append(cur.out, word)
+		default:
+			cur.words = append(cur.words, word)
+		}
+		word, inWord, target = "", false, false
 	}
-	return x.cmds, whole && !x.lost && len(line) <= shellBytes
+	endCommand := func(pipe bool) { // the next one reads its output if pipe is set
+		if endWord(); len(cur.words) > 0 {
+			cmds = append(cmds, cur)
+		}
+		cur = simpleCommand{piped: pipe}
+	}
+	for rest := line[:min(len(line), shellBytes)]; rest != ""; {
+		n := 1 // the bytes that are read
+		switch c := rest[0]; c {
+		case ' ', '\t':
+			endWord()
+		case '\'', '"':
+			if n = strings.IndexByte(rest[1:], c) + 2; n < 2 {
+				return cmds, false
+			}
+			add(rest[1 : n-1])
+		case '\\':
+			n = min(2, len(rest))
+			if s := rest[1:n]; s != "" && s != "\n" {
+				add(s)
+			}
+		case '$', '`', '(', '{': // the expansion is unknown
+			return cmds, false
+		case '<':
+			if strings.HasPrefix(rest, "<<") { // the rest is a document
+				endCommand(false)
+				return cmds, false
+			}
+			add("<")
+		case '>': // also ">>", "2>" and "2>&1"
+			if word != "" && strings.Trim(word, "0123456789") == "" {
+				word, inWord = "", false
+			}
+			endWord()
+			n = len(rest) - len(strings.TrimLeft(rest, ">"))
+			if !strings.HasPrefix(rest[n:], "&") {
+				target = true
+			} else {
+				n += 1 + before(rest[n+1:], " \n;|&")
+			}
+		case ';', '\n', '&':
+			endCommand(false)
+		case '|':
+			endCommand(!strings.HasPrefix(rest, "||"))
+		default:
+			n = before(rest, " \t'\"\\$`({<>;\n&|")
+			add(rest[:n])
+		}
+		rest = rest[n:]
+	}
+	endCommand(false)
+	return cmds, len(line) <= shellBytes
 }
 
-type shellLexer struct {
-	line   string
-	i      int
-	cmds   []simpleCommand
-	cur    simpleCommand
-	word   string
-	inWord bool
-	target bool // the word is the target of a redirection
-	lost   bool // the current command can't be understood
-}
-
-// special are the characters that end a run of plain characters.
-const special = " \t'\"\\$`({<>;\n&|"
-
-// add adds s, a part of the line, to the current word.
-func (x *shellLexer) add(s string) {
-	if x.inWord {
-		s = x.word + s
+// before returns the length of s up to the first of some characters.
+func before(s, chars string) int {
+	if n := strings.IndexAny(s, chars); n >= 0 {
+		return n
 	}
-	x.word, x.inWord = s, true
-}
-
-// step reads one run of plain characters, one special character or one quoted string. It returns
-// false to end the line early.
-func (x *shellLexer) step() bool {
-	c := x.line[x.i]
-	x.i++
-	switch c {
-	case ' ', '\t':
-		x.endWord()
-	case '\'', '"':
-		n := strings.IndexByte(x.line[x.i:], c)
-		if n < 0 {
-			x.lost = true
-			return false
-		}
-		x.add(x.line[x.i : x.i+n])
-		x.i += n + 1
-	case '\\':
-		if x.i < len(x.line) && x.line[x.i] != '\n' {
-			x.add(x.line[x.i : x.i+1])
-		}
-		x.i++
-	case '$', '`', '(', '{': // the expansion is unknown
-		x.lost = true
-		return false
-	case '<':
-		if strings.HasPrefix(x.line[x.i:], "<") {
-			return false // the rest is a document
-		}
-		x.add("<")
-	case '>':
-		x.redirect()
-	case ';', '\n', '&':
-		x.endCommand(false)
-	case '|':
-		x.endCommand(!strings.HasPrefix(x.line[x.i:], "|"))
-	default:
-		from := x.i - 1
-		if n := strings.IndexAny(x.line[x.i:], special); n >= 0 {
-			x.i += n
-		} else {
-			x.i = len(x.line)
-		}
-		x.add(x.line[from:x.i])
-	}
-	return true
-}
-
-// redirect handles ">", ">>", "2>" and "2>&1"; the target is the next word.
-func (x *shellLexer) redirect() {
-	if x.word != "" && strings.Trim(x.word, "0123456789") == "" {
-		x.word, x.inWord = "", false
-	}
-	x.endWord()
-	rest := strings.TrimLeft(x.line[x.i:], ">")
-	x.i = len(x.line) - len(rest)
-	if !strings.HasPrefix(rest, "&") {
-		x.target = true
-		return
-	}
-	if n := strings.IndexAny(rest[1:], " \n;|&"); n >= 0 {
-		x.i += n + 1
-	} else {
-		x.i = len(x.line)
-	}
-}
-
-func (x *shellLexer) endWord() {
-	if !x.inWord {
-		return
-	}
-	if x.target {
-		x.cur.out = append(x.cur.out, x.word)
-	} else {
-		if x.cur.words == nil {
-			x.cur.words = make([]string, 0, 8)
-		}
-		x.cur.words = append(x.cur.words, x.word)
-	}
-	x.word, x.inWord, x.target = "", false, false
-}
-
-// endCommand closes the current command; the next one reads its output if
-// pipe is set.
-func (x *shellLexer) endCommand(pipe bool) {
-	x.endWord()
-	if len(x.cur.words) > 0 {
-		if x.cmds == nil {
-			x.cmds = make([]simpleCommand, 0, 4)
-		}
-		x.cmds = append(x.cmds, x.cur)
-	}
-	x.cur = simpleCommand{piped: pipe}
+	return len(s)
 }
