@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/internal/lex"
 )
 
@@ -21,7 +22,7 @@ func Unwrap(tool, input string) (calls []Inner, whole bool) {
 	if !isScript(tool, input) {
 		return []Inner{{tool, input}}, true
 	}
-	s := script{src: input[:min(len(input), scriptBytes)], vars: map[string]variable{}}
+	s := script{rest: input[:min(len(input), scriptBytes)], vars: map[string]variable{}}
 	s.run()
 	return s.calls, !s.lost && len(s.calls) > 0 && len(input) <= scriptBytes
 }
@@ -42,8 +43,7 @@ const (
 // script reads the literals of a script. It is no interpreter: it takes every call that it finds
 // for made, once for each element of a list that a loop goes through.
 type script struct {
-	src   string
-	i     int
+	rest  string // that is not read yet
 	vars  map[string]variable
 	calls []Inner
 	lost  bool // a call's argument is no literal
@@ -58,35 +58,33 @@ type variable struct {
 	turns []string
 }
 
+// pattern matches a regular expression.
+var pattern = textutil.LazyRegexp(`^/(?:\\[\s\S]?|[^/\n\\])*[/\n]?`)
+
 // run reads the script to its end, or to a quotation without an end.
 func (s *script) run() {
-	for before := byte(';'); s.space(); {
-		switch c := s.src[s.i]; {
-		case c == '"', c == '\'', c == '`':
+	for before := byte(';'); s.goesOn(); {
+		c := s.rest[0]
+		switch {
+		case strings.IndexByte(quotes, c) >= 0:
 			if _, _, end := s.quoted(); !end {
 				s.lost = true
 				return
 			}
-			before = c
-		case c == '/' && strings.IndexByte("(,=:[!&|?{};", before) >= 0: // a regular expression
-			for s.i++; s.i < len(s.src) && s.src[s.i] != '/' && s.src[s.i] != '\n'; s.i++ {
-				if s.src[s.i] == '\\' {
-					s.i++
-				}
-			}
-			s.i, before = s.i+1, c
+		case c == '/' && strings.IndexByte("(,=:[!&|?{};", before) >= 0:
+			s.rest = s.rest[len(pattern.FindString(s.rest)):]
 		case c == '[':
-			from := s.i
+			from := s.rest
 			if list, ok := s.value(); !ok || !s.loop(list) {
-				s.i = from + 1
+				s.rest = from[1:]
 			}
-			before = c
 		case nameByte(c):
 			s.word(s.name())
-			before = 'a'
+			c = 'a'
 		default:
-			s.i, before = s.i+1, c
+			s.rest = s.rest[1:]
 		}
+		before = c
 	}
 }
 
@@ -96,11 +94,11 @@ func (s *script) word(name string) {
 	case name == "const", name == "let", name == "var":
 		v := s.spacedName()
 		if delete(s.vars, v); s.take("=") {
-			from := s.i
+			from := s.rest
 			if value, ok := s.value(); ok && s.ends() {
 				s.vars[v] = variable{value: value}
 			} else {
-				s.i = from // the calls in the value count
+				s.rest = from // the calls in the value count
 			}
 		} else if s.spacedName() == "of" {
 			if list, ok := s.value(); ok {
@@ -124,7 +122,7 @@ func (s *script) word(name string) {
 
 // loop reads ".map(x =>" or ".forEach(x =>" after a list.
 func (s *script) loop(list string) bool {
-	from := s.i
+	from := s.rest
 	if s.take(".") {
 		if f := s.spacedName(); (f == "map" || f == "flatMap" || f == "forEach") && s.take("(") {
 			v := s.spacedName()
@@ -140,7 +138,7 @@ func (s *script) loop(list string) bool {
 			}
 		}
 	}
-	s.i = from
+	s.rest = from
 	return false
 }
 
@@ -159,12 +157,12 @@ func (s *script) each(name, list string) {
 
 // call adds the calls of a tool with the argument at hand.
 func (s *script) call(tool string) {
-	from, lost := s.i, s.lost
+	from, lost := s.rest, s.lost
 	for s.turn, s.turns = 0, 1; s.turn < s.turns && len(s.calls) < scriptCalls; s.turn++ {
-		s.i = from
+		s.rest = from
 		arg, ok := s.value()
 		if !ok || !s.take(")") {
-			s.lost, s.i = true, from
+			s.lost, s.rest = true, from
 			break
 		}
 		if arg[0] == '"' {

@@ -27,7 +27,7 @@ func (s *script) value() (raw string, ok bool) {
 
 // operand reads a literal, a variable or a list with join.
 func (s *script) operand() (raw string, ok bool) {
-	if s.depth++; s.depth <= scriptDepth && s.space() {
+	if s.depth++; s.depth <= scriptDepth && s.goesOn() {
 		raw, ok = s.literal()
 	}
 	s.depth--
@@ -41,12 +41,12 @@ func (s *script) operand() (raw string, ok bool) {
 }
 
 func (s *script) literal() (raw string, ok bool) {
-	switch c := s.src[s.i]; {
-	case c == '"', c == '\'', c == '`':
+	switch c := s.rest[0]; {
+	case strings.IndexByte(quotes, c) >= 0:
 		text, known, end := s.quoted()
 		raw, ok = jsonString(text), known && end
 	case c == '(':
-		s.i++
+		s.rest = s.rest[1:]
 		raw, ok = s.value()
 		ok = ok && s.take(")")
 	case c == '{':
@@ -54,10 +54,11 @@ func (s *script) literal() (raw string, ok bool) {
 	case c == '[':
 		raw, ok = s.list()
 	case c == '-' || c >= '0' && c <= '9':
-		from := s.i
-		for s.i++; s.i < len(s.src) && (nameByte(s.src[s.i]) || s.src[s.i] == '.'); s.i++ {
+		n := 1
+		for n < len(s.rest) && (nameByte(s.rest[n]) || s.rest[n] == '.') {
+			n++
 		}
-		raw = strings.ReplaceAll(s.src[from:s.i], "_", "")
+		raw, s.rest = strings.ReplaceAll(s.rest[:n], "_", ""), s.rest[n:]
 		ok = json.Valid([]byte(raw))
 	case nameByte(c):
 		raw, ok = s.named(s.name())
@@ -73,10 +74,9 @@ func (s *script) named(name string) (raw string, ok bool) {
 	case "undefined":
 		return "null", true
 	case "String":
-		if s.take(".raw") && s.i < len(s.src) && s.src[s.i] == '`' {
-			n := strings.IndexByte(s.src[s.i+1:], '`')
-			if text := s.src[s.i+1 : s.i+1+max(n, 0)]; n >= 0 && !strings.Contains(text, "${") {
-				s.i += n + 2
+		if s.take(".raw") && strings.HasPrefix(s.rest, "`") {
+			if text, after, ok := strings.Cut(s.rest[1:], "`"); ok && !strings.Contains(text, "${") {
+				s.rest = after
 				return jsonString(text), true
 			}
 		}
@@ -99,7 +99,7 @@ func (s *script) named(name string) (raw string, ok bool) {
 // object reads an object. A member without a literal value is left out.
 func (s *script) object() (raw string, ok bool) {
 	var b strings.Builder
-	s.i++
+	s.rest = s.rest[1:]
 	for !s.take("}") {
 		key := s.spacedName()
 		if key == "" && (s.peek("'") || s.peek(`"`)) {
@@ -108,16 +108,16 @@ func (s *script) object() (raw string, ok bool) {
 		if key == "" {
 			return "", false
 		}
-		from := s.i
+		from := s.rest
 		value, known := "", false
 		if s.take(":") {
-			from = s.i
+			from = s.rest
 			value, known = s.value()
 		} else {
 			value, known = s.named(key)
 		}
 		if !known || !s.ends() {
-			s.lost, known, s.i = true, false, from
+			s.lost, known, s.rest = true, false, from
 			s.skip()
 		}
 		if s.take(","); known {
@@ -130,7 +130,7 @@ func (s *script) object() (raw string, ok bool) {
 // list reads a list of literals.
 func (s *script) list() (raw string, ok bool) {
 	var all []string
-	for s.i++; !s.take("]"); s.take(",") {
+	for s.rest = s.rest[1:]; !s.take("]"); s.take(",") {
 		v, ok := s.value()
 		if !ok || !s.ends() {
 			return "", false
@@ -142,19 +142,19 @@ func (s *script) list() (raw string, ok bool) {
 
 // ends reports whether an expression ends here.
 func (s *script) ends() bool {
-	from := s.i
-	more := s.space()
-	line := strings.Contains(s.src[from:s.i], "\n")
-	return !more || strings.IndexByte(",;)]}", s.src[s.i]) >= 0 || line && strings.IndexByte(".+?[(`", s.src[s.i]) < 0
+	from := s.rest
+	more := s.goesOn()
+	line := strings.Contains(from[:len(from)-len(s.rest)], "\n")
+	return !more || strings.IndexByte(",;)]}", s.rest[0]) >= 0 || line && strings.IndexByte(".+?[(`", s.rest[0]) < 0
 }
 
 // skip goes to the end of an expression that is no literal.
 func (s *script) skip() {
-	for depth := 0; s.space(); s.i++ {
-		switch c := s.src[s.i]; c {
+	for depth := 0; s.goesOn(); {
+		switch c := s.rest[0]; c {
 		case '"', '\'', '`':
 			s.quoted()
-			s.i--
+			continue
 		case '(', '[', '{':
 			depth++
 		case ')', ']', '}', ',':
@@ -165,29 +165,32 @@ func (s *script) skip() {
 				depth--
 			}
 		}
+		s.rest = s.rest[1:]
 	}
 }
 
-// quoted reads a string in any of the three quotation marks. known reports whether every part of
-// it is a literal, end whether it has an end.
+// quotes are the marks of strings.
+const quotes = "\"'`"
+
+// quoted reads a string. known reports whether every part of it is a literal, end whether it has
+// an end.
 func (s *script) quoted() (text string, known, end bool) {
 	var b strings.Builder
-	q := s.src[s.i]
+	q := s.rest[0]
 	known = true
-	for s.i++; s.i < len(s.src); {
-		c := s.src[s.i]
-		s.i++
+	for s.rest = s.rest[1:]; s.rest != ""; {
+		c, after := s.rest[0], s.rest[1:]
 		switch {
 		case c == q:
+			s.rest = after
 			return b.String(), known, true
-		case c == '\\' && s.i < len(s.src):
-			s.escape(&b)
-		case c == '$' && q == '`' && strings.HasPrefix(s.src[s.i:], "{"):
-			s.i++
-			from := s.i
+		case c == '\\' && after != "":
+			s.rest = escape(&b, s.rest)
+		case c == '$' && q == '`' && strings.HasPrefix(after, "{"):
+			s.rest = after[1:]
 			v, ok := s.named(s.spacedName())
 			if !ok || v[0] != '"' || !s.take("}") {
-				known, s.i = false, from
+				known, s.rest = false, after[1:]
 				if s.skip(); !s.take("}") {
 					return "", false, false
 				}
@@ -195,94 +198,86 @@ func (s *script) quoted() (text string, known, end bool) {
 			b.WriteString(lex.RawString(v))
 		default:
 			b.WriteByte(c)
+			s.rest = after
 		}
 	}
 	return "", false, false
 }
 
-// escape reads the characters after a backslash.
-func (s *script) escape(b *strings.Builder) {
-	rest := s.src[s.i-1:]
-	s.i++
-	switch c := rest[1]; c {
+// escape writes the character that a backslash at the start of src spells. It returns the rest of
+// src.
+func escape(b *strings.Builder, src string) string {
+	switch c := src[1]; c {
 	case '\n': // the line continues
 	case 'u':
-		if n := strings.IndexByte(rest, '}'); n > 0 && strings.HasPrefix(rest, `\u{`) {
-			r, _ := strconv.ParseUint(rest[3:n], 16, 21)
+		if n := strings.IndexByte(src, '}'); n > 0 && strings.HasPrefix(src, `\u{`) {
+			r, _ := strconv.ParseUint(src[3:n], 16, 21)
 			b.WriteRune(rune(r))
-			s.i += n - 1
-			return
+			return src[n+1:]
 		}
-		n := min(6, len(rest))
-		if strings.HasPrefix(rest[n:], `\u`) { // the other half of a pair
-			n = min(12, len(rest))
+		n := min(6, len(src))
+		if strings.HasPrefix(src[n:], `\u`) { // the other half of a pair
+			n = min(12, len(src))
 		}
-		text, _ := lex.Unquote(`"` + rest[:n] + `"`)
+		text, _ := lex.Unquote(`"` + src[:n] + `"`)
 		b.WriteString(text)
-		s.i += n - 2
+		return src[n:]
 	case 'b', 'f', 'n', 'r', 't', 'v', 'x':
-		if r, _, tail, err := strconv.UnquoteChar(rest, 0); err == nil {
+		if r, _, tail, err := strconv.UnquoteChar(src, 0); err == nil {
 			b.WriteRune(r)
-			s.i += len(rest) - len(tail) - 2
+			return tail
 		}
 	default:
 		b.WriteByte(c)
 	}
+	return src[2:]
 }
 
-// space skips white space and comments. It reports whether the script goes on.
-func (s *script) space() bool {
-	for s.i < len(s.src) {
-		end := ""
-		switch rest := s.src[s.i:]; {
-		case strings.IndexByte(" \t\r\n", rest[0]) >= 0:
-			s.i++
-			continue
-		case strings.HasPrefix(rest, "//"):
-			end = "\n"
-		case strings.HasPrefix(rest, "/*"):
-			end = "*/"
-		default:
-			return true
+// code returns src without the white space and the comments that it begins with.
+func code(src string) string {
+	for {
+		src = strings.TrimLeft(src, " \t\r\n")
+		mark, end := "//", "\n"
+		if strings.HasPrefix(src, "/*") {
+			mark, end = "/*", "*/"
 		}
-		if n := strings.Index(s.src[s.i+2:], end); n >= 0 {
-			s.i += 2 + n + len(end)
-		} else {
-			s.i = len(s.src)
+		after, ok := strings.CutPrefix(src, mark)
+		if !ok {
+			return src
 		}
+		_, src, _ = strings.Cut(after, end)
 	}
-	return false
+}
+
+// goesOn skips white space and comments. It reports whether the script goes on.
+func (s *script) goesOn() bool {
+	s.rest = code(s.rest)
+	return s.rest != ""
 }
 
 // peek reports whether the script goes on with a token. take takes the token, too.
-func (s *script) peek(token string) bool {
-	from := s.i
-	s.space()
-	found := strings.HasPrefix(s.src[s.i:], token)
-	s.i = from
-	return found
-}
+func (s *script) peek(token string) bool { return strings.HasPrefix(code(s.rest), token) }
 
 func (s *script) take(token string) bool {
-	found := s.peek(token)
+	after, found := strings.CutPrefix(code(s.rest), token)
 	if found {
-		s.space()
-		s.i += len(token)
+		s.rest = after
 	}
 	return found
 }
 
 // name reads a name, "" if there is none. spacedName skips white space first.
-func (s *script) name() string {
-	from := s.i
-	for s.i < len(s.src) && nameByte(s.src[s.i]) {
-		s.i++
+func (s *script) name() (name string) {
+	n := 0
+	for n < len(s.rest) && nameByte(s.rest[n]) {
+		n++
 	}
-	return s.src[from:s.i]
+	name, s.rest = s.rest[:n], s.rest[n:]
+	return name
 }
 
 func (s *script) spacedName() string {
-	s.space()
+	s.goesOn()
 	return s.name()
 }
 
