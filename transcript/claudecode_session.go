@@ -122,10 +122,10 @@ func (a *claudeAssembler) message(e *Record, own *claudeExtra, l *sessionLine) {
 	if g := a.groups[key]; g != nil && own.group != "" && !a.isOther(g, m, own) {
 		into := &a.session.Messages[g.at]
 		grew, again := repeatRecord(into, m)
-		if again && !grew && slices.ContainsFunc(m.Parts, a.asksAgain(m)) {
+		if again && !grew && slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool { return a.asksAgain(m, p) }) {
 			a.echoes[m.Branch] = e
 		}
-		if !again && (HasCalls(*m) || !slices.ContainsFunc(into.Parts, a.isAnswered(m.Branch))) {
+		if !again && (HasCalls(*m) || !slices.ContainsFunc(into.Parts, func(p memkernel.Part) bool { return a.answered(m.Branch, p) != nil })) {
 			again = true
 			a.dropCopies(e)
 			// It stays where its first line was, so results that were written between its
@@ -158,35 +158,26 @@ func (a *claudeAssembler) message(e *Record, own *claudeExtra, l *sessionLine) {
 // it came by another call of the model, or asks again for something else under the id of a
 // call that was answered.
 func (a *claudeAssembler) isOther(g *claudeGroup, m *memkernel.Message, own *claudeExtra) bool {
-	answered := a.isAnswered(m.Branch)
 	return g.request != "" && own.request != "" && g.request != own.request || slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool {
-		if !answered(p) {
-			return false
-		}
-		c := &a.calls[m.Branch+"\x00"+p.Call.ID].ToolCall
-		return !sameCall(c, p.Call) && !sameCall(p.Call, c)
+		c := a.answered(m.Branch, p)
+		return c != nil && !sameCall(&c.ToolCall, p.Call) && !sameCall(p.Call, &c.ToolCall)
 	})
 }
 
-// isAnswered returns a function that reports whether a part is a call with an id to which the
-// branch has a result.
-func (a *claudeAssembler) isAnswered(branch string) func(memkernel.Part) bool {
-	return func(p memkernel.Part) bool {
-		if !isCall(&p) {
-			return false
-		}
-		c := a.calls[branch+"\x00"+p.Call.ID]
-		return c != nil && c.answered
+// answered returns the newest call with the id of a part that is a call, nil unless the branch has
+// a result for it.
+func (a *claudeAssembler) answered(branch string, p memkernel.Part) *claudeCall {
+	if c := a.calls[branch+"\x00"+callOf(&p)]; isCall(&p) && c != nil && c.answered {
+		return c
 	}
+	return nil
 }
 
-// asksAgain returns a function that reports whether a part of a message that repeats another is a
-// call that was answered before: only a second result tells that it is a call of its own.
-func (a *claudeAssembler) asksAgain(m *memkernel.Message) func(memkernel.Part) bool {
-	answered := a.isAnswered(m.Branch)
-	return func(p memkernel.Part) bool {
-		return answered(p) && (m.Time.IsZero() || !a.calls[m.Branch+"\x00"+p.Call.ID].time.Equal(m.Time))
-	}
+// asksAgain reports whether a part of a message that repeats another is a call that was answered
+// before: only a second result tells that it is a call of its own.
+func (a *claudeAssembler) asksAgain(m *memkernel.Message, p memkernel.Part) bool {
+	c := a.answered(m.Branch, p)
+	return c != nil && (m.Time.IsZero() || !c.time.Equal(m.Time))
 }
 
 // settleEcho adds the message before m that repeats another, if m has a result for it.

@@ -51,13 +51,12 @@ func rowOf(d Dialect) *dialectRow {
 // Intakes returns the dialects in which a host may hand over its messages. The dialects of
 // requests come first, and then the dialects of other providers' items.
 func Intakes() (out []Dialect) {
-	for rank := range 3 {
-		for i := range table {
-			if t := &table[i]; t.Items != nil && t.Rank() == rank {
-				out = append(out, t.Name)
-			}
+	for i := range table {
+		if table[i].Items != nil {
+			out = append(out, table[i].Name)
 		}
 	}
+	slices.SortStableFunc(out, func(a, b Dialect) int { return rowOf(a).Rank() - rowOf(b).Rank() })
 	return out
 }
 

@@ -79,15 +79,23 @@ func insertMember(dst []byte, member string) []byte {
 	return dst
 }
 
-// memberOf returns the JSON of a member of an object, "" if it has none.
-func memberOf(object, name string) (value string) {
+// member returns where the value of a member of an object is, an empty span if it has none.
+func member(object, name string) (at span) {
 	c := scan(object)
 	for k := range c.Fields {
-		if k == name {
-			value = c.Raw()
+		if start := c.Start(); k == name {
+			if c.Skip(); c.Err == nil {
+				at = span{start, c.i}
+			}
 		}
 	}
-	return value
+	return at
+}
+
+// memberOf returns the JSON of a member of an object, "" if it has none.
+func memberOf(object, name string) string {
+	at := member(object, name)
+	return object[at.Start:at.End]
 }
 
 // hasMember reports whether an object has one of some members.
@@ -104,20 +112,11 @@ func hasMember(object string, names ...string) bool {
 // withMember returns an object with another value for a member, which is added if the object has
 // none. All other bytes stay.
 func withMember(raw, name, value string) string {
-	c := scan(raw)
-	start, end := 0, 0
-	for k := range c.Fields {
-		c.Peek()
-		at := c.i
-		c.Skip()
-		if k == name {
-			start, end = at, c.i
-		}
-	}
-	if end == 0 {
+	at := member(raw, name)
+	if at.End == 0 {
 		return string(insertMember([]byte(raw), string(appendString(nil, name))+":"+value))
 	}
-	return raw[:start] + value + raw[end:]
+	return raw[:at.Start] + value + raw[at.End:]
 }
 
 // rawType returns the type member of a block's JSON.
@@ -133,12 +132,12 @@ func rawType(raw string) string {
 }
 
 // spansOf returns where the elements of a list begin and end.
-func spansOf(list string) (out []span) {
+func spansOf(list string) []span {
 	c := scan(list)
 	return c.Spans()
 }
 
-// spansOf passes over a list and returns where its elements are.
+// Spans passes over a list and returns where its elements are.
 func (c *cursor) Spans() (out []span) {
 	for range c.Elems {
 		start := c.Start()

@@ -3,7 +3,6 @@ package transcript
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -243,15 +242,9 @@ func (v *validator) markers() {
 	if len(v.Markers) > maxAnthropicMarkers {
 		v.add("A9", -1)
 	}
-	part := func(mk Marker) int {
-		if mk.Part == LastPart {
-			return math.MaxInt
-		}
-		return mk.Part
-	}
 	short := false
 	for _, mk := range slices.SortedStableFunc(slices.Values(v.Markers), func(a, b Marker) int {
-		return cmp.Or(a.Message-b.Message, cmp.Compare(part(a), part(b)))
+		return cmp.Or(a.Message-b.Message, cmp.Compare(uint(a.Part), uint(b.Part))) // LastPart is the largest
 	}) {
 		short = short || mk.TTL == "" || mk.TTL == "5m"
 		if mk.TTL == "1h" && short || !slices.Contains([]string{"", "5m", "1h"}, mk.TTL) {

@@ -34,17 +34,9 @@ func (m *Masker) maskStrings(s string, found *Secrets, depth int) string {
 
 // maskRecords applies maskStrings to the lines of a text that are JSON objects.
 func (m *Masker) maskRecords(s string, found *Secrets, depth int) string {
-	e := edit{s: s}
-	at := 0
-	for line := range strings.Lines(s) {
-		if line[0] == '{' && strings.IndexByte(line, '\\') >= 0 {
-			if masked := m.maskStrings(line, found, depth); masked != line {
-				e.replace(at, at+len(line), masked)
-			}
-		}
-		at += len(line)
-	}
-	return e.text()
+	return rewriteLines(s, false, func(line string) bool { return line[0] == '{' && strings.IndexByte(line, '\\') >= 0 }, func(line string) string {
+		return m.maskStrings(line, found, depth)
+	})
 }
 
 // maskString masks a JSON string, which is given with its quotes. ok is false if its decoded form

@@ -47,22 +47,14 @@ var (
 
 var secretInJSON = textutil.LazyRegexp(`"[\w-]*(?i:key|secret|token|passw\w*)"[ ]*:[ ]*"[^"]{16,}`)
 
-var keyEndLine = textutil.LazyRegexp(`-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
+// keyTail matches the last lines of a private key.
+var keyTail = textutil.LazyRegexp(`(?m)^((?:[ \t\r>|+]*[A-Za-z0-9+/=]{4,}[ \t\r>|+]*\n)*).*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
 
 // keyTails finds the lines of private keys without head, as tail prints them.
 func keyTails(s string) (out [][2]int) {
-	for _, at := range keyEndLine.FindAllStringSubmatchIndex(s, -1) {
-		from, width := lineStart(s, at[0]), 0
-		for from > 0 {
-			above := lineStart(s, from-1)
-			line := strings.Trim(s[above:from], " \t\r\n>|+")
-			if len(line) < 4 || lineEnd(line, 0) < len(line) {
-				break
-			}
-			from, width = above, max(width, len(line))
-		}
-		if width >= 32 {
-			out = append(out, [2]int{from, at[1]})
+	for _, at := range keyTail.FindAllStringSubmatchIndex(s, -1) {
+		if lines := s[at[2]:at[3]]; nextRun(lines, 0, 32, &base64Set) < len(lines) {
+			out = append(out, [2]int{at[0], at[1]})
 		}
 	}
 	return out

@@ -178,26 +178,34 @@ func (m *Masker) maskText(s string, found *Secrets) string {
 // log, in their decoded form, where keys and values end with their lines. Neighbouring lines of
 // this kind are decoded together.
 func (m *Masker) maskEscaped(s string, found *Secrets) string {
+	return rewriteLines(s, true, func(line string) bool { return strings.Contains(line, `\n`) }, func(run string) string {
+		return m.maskUnescaped(run, found)
+	})
+}
+
+// rewriteLines returns a text with the lines of a kind rewritten, each by itself or as runs of
+// neighbours.
+func rewriteLines(s string, runs bool, kind func(line string) bool, rewrite func(string) string) string {
 	e := edit{s: s}
-	from := -1
-	flush := func(to int) {
-		if from >= 0 {
-			if masked := m.maskUnescaped(s[from:to], found); masked != s[from:to] {
-				e.replace(from, to, masked)
-			}
+	from, to := 0, 0 // a run that is not rewritten yet
+	flush := func() {
+		if out := rewrite(s[from:to]); out != s[from:to] {
+			e.replace(from, to, out)
 		}
-		from = -1
+		from = to
 	}
-	at := 0
 	for line := range strings.Lines(s) {
-		if !strings.Contains(line, `\n`) {
-			flush(at)
-		} else if from < 0 {
-			from = at
+		is := kind(line)
+		if from < to && !(is && runs) {
+			flush()
 		}
-		at += len(line)
+		if to += len(line); !is {
+			from = to
+		}
 	}
-	flush(at)
+	if from < to {
+		flush()
+	}
 	return e.text()
 }
 
