@@ -324,7 +324,7 @@ func TestDeltaCannotBeSpoofed(t *testing.T) {
 // TestDeltaMasksWhole: a secret is masked before anything is cut.
 func TestDeltaMasksWhole(t *testing.T) {
 	secret := "sk-ant-api03-" + strings.Repeat("Ab3dE7", 14)
-	mask := func(s string) string { m, _ := mask.Mask(s); return m }
+	mask := func(s string) string { m, _ := new(mask.Masker).Mask(s); return m }
 	input, _ := json.Marshal(map[string]string{"command": "export K=" + secret})
 	for pad := range 60 {
 		lead := strings.Repeat("word ", 330+pad)

@@ -73,7 +73,7 @@ func (u *updater) settle(c Call, r *memkernel.ToolResult, text string) {
 	switch {
 	case c.Task != "":
 		u.taskCreated(c.Task, first)
-	case !transcript.Dialog(c.Name): // other tools don't ask the user
+	case !isDialog(c.Name): // other tools don't ask the user
 	case c.Plan != "":
 		if strings.Contains(first, "approved your plan") {
 			u.decided("plan", "approved the plan: "+c.Plan)
@@ -148,7 +148,7 @@ func (u *updater) rejection(c Call, said string) {
 	u.rules(said)
 	switch {
 	case choice.Wonders(said):
-	case len(c.Questions) == 1 && transcript.Dialog(c.Name):
+	case len(c.Questions) == 1 && isDialog(c.Name):
 		u.decided(kindReply, c.Questions[0].Text+" → "+oneLine(said, 2*replyRunes))
 	case choice.Chooses(said):
 		u.decided(kindRejection, "rejected "+oneLine(what, questionRunes)+" → "+oneLine(said, 2*replyRunes))
@@ -332,4 +332,10 @@ func commitLine(s string) (branch, sha, subject string) {
 		return oneLine(m[1], nameRunes), m[2], oneLine(m[3], optionRunes)
 	}
 	return "", "", ""
+}
+
+// isDialog reports whether a tool of that name may be the host's own tool for asking the user. A
+// tool of an MCP server has the name of its server in front.
+func isDialog(tool string) bool {
+	return !strings.Contains(tool, "__") && !strings.HasPrefix(tool, "mcp")
 }

@@ -72,12 +72,6 @@ func Refusal(tool string, r *memkernel.ToolResult) (own string, ok bool) {
 var worded = textutil.Set(`Bash BashOutput KillShell Read Write Edit MultiEdit NotebookEdit Glob Grep LS Task
 	Agent WebFetch WebSearch TodoWrite TaskCreate TaskUpdate Skill ExitPlanMode EnterPlanMode AskUserQuestion`)
 
-// Dialog reports whether a tool of that name may be the host's own tool for asking the user. A
-// tool of an MCP server has the name of its server in front.
-func Dialog(tool string) bool {
-	return !strings.Contains(tool, "__") && !strings.HasPrefix(tool, "mcp")
-}
-
 // split separates a person's words from their quotations. A quotation ends a paragraph of the words.
 func split(text string) (own, quoted string) {
 	var mine, others strings.Builder

@@ -77,8 +77,8 @@ func input(call *memkernel.ToolCall, r *memkernel.ToolResult, resolver string) r
 	for i := range r.Content {
 		text.WriteString(r.Content[i].Text)
 	}
-	masked, n := mask.Mask(text.String())
-	args, _ := mask.Mask(call.Input)
+	masked, n := new(mask.Masker).Mask(text.String())
+	args, _ := new(mask.Masker).Mask(call.Input)
 	sum := sha256.Sum256([]byte(masked))
 	hash := hex.EncodeToString(sum[:])
 	return represent.EvidenceInput{Tool: call.Name, Input: args, Text: masked, IsError: r.IsError,

@@ -188,7 +188,7 @@ func TestMaskEscapedLines(t *testing.T) {
 	for _, file := range []string{hostile.SecretKinds, hostile.MoreSecrets, hostile.NoSecrets} {
 		for _, x := range hostile.Texts(file, 8) {
 			in := `12:01 got \n` + escape.Replace(x.Text) + `\n end`
-			out, masked := Mask(in)
+			out, masked := everything.Mask(in)
 			if n++; len(hostile.SecretsLeft(out, x.Secrets)) > 0 {
 				left++
 			}

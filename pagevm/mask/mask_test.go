@@ -50,11 +50,11 @@ func TestMask(t *testing.T) {
 		"at the end of text": {"PASSWORD=Tr0ub4dor", "PASSWORD=[masked:secret]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, n := Mask(tc.in)
+			got, n := everything.Mask(tc.in)
 			if got != tc.want || n == 0 {
 				t.Errorf("Mask(%q)\n got %q (%d)\nwant %q", tc.in, got, n, tc.want)
 			}
-			if again, n := Mask(got); again != got || n != 0 {
+			if again, n := everything.Mask(got); again != got || n != 0 {
 				t.Errorf("second pass: %q (%d)", again, n)
 			}
 		})
@@ -81,7 +81,7 @@ func TestMaskLeavesAlone(t *testing.T) {
 		"css":            ".sk-circle-fade-dot-wrapper-element-inside-container { }",
 		"masked already": "token=[masked:secret] Bearer [masked:bearer] a://b:[masked:url-password]@c",
 	} {
-		if got, n := Mask(in); n != 0 || got != in {
+		if got, n := everything.Mask(in); n != 0 || got != in {
 			t.Errorf("%s: %q -> %q (%d)", name, in, got, n)
 		}
 	}
@@ -92,14 +92,14 @@ func TestMaskBehindEscapes(t *testing.T) {
 	for _, secret := range []string{"AKIA" + "IOSFODNN7EXAMPLE", "ghp_" + alnum[:36], "eyJ" + alnum + ".eyJ" + alnum + "." + alnum, "xoxb-" + "123456789012-" + alnum[:24]} {
 		for _, before := range []string{`\n`, `x\t`, `said \"\r\n`, `a\u000a`, `"\n`, `log: {\"k\":1}\n`} {
 			in := before + secret + `" and`
-			out, n := Mask(in)
+			out, n := everything.Mask(in)
 			if n != 1 || strings.Contains(out, secret) || !strings.HasPrefix(out, before) {
 				t.Errorf("%q -> %q (%d)", in, out, n)
 			}
 		}
 	}
 	for _, in := range []string{`C:\u123AKIA` + "IOSFODNN7EXAMPLE", `mnAKIA` + "IOSFODNN7EXAMPLE"} {
-		if out, n := Mask(in); n != 0 {
+		if out, n := everything.Mask(in); n != 0 {
 			t.Errorf("%q -> %q (%d)", in, out, n)
 		}
 	}
@@ -114,8 +114,8 @@ func TestMaskTwiceIsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 30).Draw(t, "n")
 		in := strings.Join(rapid.SliceOfN(pieces, n, n).Draw(t, "pieces"), "")
-		once, _ := Mask(in)
-		if twice, n := Mask(once); twice != once || n != 0 {
+		once, _ := everything.Mask(in)
+		if twice, n := everything.Mask(once); twice != once || n != 0 {
 			t.Fatalf("in %q\nonce %q\ntwice %q", in, once, twice)
 		}
 	})
@@ -126,8 +126,8 @@ func TestMaskTwiceIsOnce(t *testing.T) {
 func TestMaskStaysLinear(t *testing.T) {
 	for _, piece := range []string{"xoxb-", "eyJ-", "sk-ant-", "-----BEGIN PRIVATE KEY-----", "password=", "a://", "token", "Bearer ", "eyJaaaaaaaaaaa.eyJaaaaaaaaaa "} {
 		in := strings.Repeat(piece, suite.Pick(1<<16, 1<<18)/len(piece))
-		once, _ := Mask(in)
-		if twice, _ := Mask(once); twice != once {
+		once, _ := everything.Mask(in)
+		if twice, _ := everything.Mask(once); twice != once {
 			t.Errorf("%q: masking twice differs", piece)
 		}
 	}
@@ -142,10 +142,10 @@ func BenchmarkMask(b *testing.B) {
 			sb.WriteString(text)
 		}
 	}
-	s, _ := Mask(sb.String()[:1<<20])
+	s, _ := everything.Mask(sb.String()[:1<<20])
 	for name, mask := range map[string]func(string){
 		"own": func(s string) { (*Masker)(nil).maskOwn(s, new(Secrets)) },
-		"all": func(s string) { Mask(s) },
+		"all": func(s string) { everything.Mask(s) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(s)))

@@ -251,9 +251,6 @@ func (m *Masker) spares(rule, s string, from, to int) bool {
 // Marks counts the marks for secrets in a text.
 func Marks(s string) int { return strings.Count(s, "[masked:") }
 
-// Mask is [Masker.Mask] with all rules and no exceptions.
-func Mask(s string) (string, int) { return (*Masker)(nil).Mask(s) }
-
 // Lines is like [Masker.Text], but keeps the number of every line, for texts that are cited by
 // line.
 func (m *Masker) Lines(s string) string {

@@ -261,7 +261,7 @@ func logLine(stateDir string, now time.Time, text string) error {
 			return err
 		}
 	}
-	masked, _ := mask.Mask(text)
+	masked, _ := new(mask.Masker).Mask(text)
 	text = strings.Join(strings.Fields(masked), " ")
 	if len(text) > maxLogLine {
 		text = strings.ToValidUTF8(text[:maxLogLine], "") + "…"

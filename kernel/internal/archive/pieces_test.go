@@ -62,7 +62,7 @@ func TestPiecesHoldNoSecret(t *testing.T) {
 	secret := strings.Repeat("aB3dE5gH", 6)
 	text := strings.Repeat("words in a line\n", pieceBytes/16-1) + "-----BEGIN RSA PRIVATE KEY-----\n" + strings.Repeat(secret+"\n", 8) +
 		"-----END RSA PRIVATE KEY-----\n" + strings.Repeat("words in a line\n", 200)
-	masked, n := mask.Mask(text)
+	masked, n := new(mask.Masker).Mask(text)
 	for name, p := range map[string]*pagevm.Page{
 		"known":        {ID: "ev-1", Hash: ingest.Hash(masked), Masked: n},
 		"other text":   {ID: "ev-1", Hash: ingest.Hash("something else")},
