@@ -172,14 +172,13 @@ func codexReworded(msgs []memkernel.Message, half func(*memkernel.Part) bool) ma
 
 // newCodexOutputs collects the facts about messages that writing them as items needs.
 func newCodexOutputs(msgs []memkernel.Message) *codexOutputs {
-	return &codexOutputs{custom: map[string]bool{}, reworded: codexReworded(msgs, func(p *memkernel.Part) bool { return isCall(p) || isResult(p) })}
-}
-
-// note records a part that goes out.
-func (o *codexOutputs) note(p *memkernel.Part) {
-	if p.Call != nil && p.Call.Custom {
-		o.custom[p.Call.ID] = true
+	o := &codexOutputs{custom: map[string]bool{}, reworded: codexReworded(msgs, func(p *memkernel.Part) bool { return isCall(p) || isResult(p) })}
+	for _, p := range allParts(msgs) {
+		if p.Call != nil && p.Call.Custom {
+			o.custom[p.Call.ID] = true
+		}
 	}
+	return o
 }
 
 // form returns a part as it goes out. Only the makers of other items than functions' know these
@@ -195,13 +194,7 @@ func (o *codexOutputs) form(p *memkernel.Part) *memkernel.Part {
 
 // unchanged reports whether a message can go out with the bytes that it was written with.
 func (o *codexOutputs) unchanged(m *memkernel.Message) bool {
-	same := true
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		o.note(p)
-		same = same && o.form(p) == p
-	}
-	return same
+	return !anyPart(m, func(p *memkernel.Part) bool { return o.form(p) != p })
 }
 
 // mayAsk reports whether p is an item of an unknown kind that another item may answer.

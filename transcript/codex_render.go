@@ -207,7 +207,6 @@ func writeCodexMessage(r *renderer, i, mark int, out *codexOutputs) {
 }
 
 func writeCodexItem(r *renderer, i int, p *memkernel.Part, out *codexOutputs) {
-	out.note(p)
 	p = out.form(p)
 	if !r.list(func(dst []byte) []byte {
 		if p.Raw == "" && isResult(p) {

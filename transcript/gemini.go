@@ -217,47 +217,35 @@ const geminiUnnamed = "gemini-call-"
 // take ties the next message. It does not change the message's parts, which may be those of an
 // earlier request.
 func (s *geminiPairs) take(_ []memkernel.Message, m *memkernel.Message) {
-	if m.Role == memkernel.RoleAssistant {
+	said := m.Role == memkernel.RoleAssistant
+	if said {
 		s.open = nil
-		s.each(m, func(p *memkernel.Part) {
-			if p.Call == nil {
-				return
-			}
-			if p.Call.ID == "" {
-				c := *p.Call
-				c.ID = s.id(&c)
-				p.Call = &c
-			}
-			s.open = append(s.open, *p.Call)
-		})
-		return
 	}
-	s.each(m, func(p *memkernel.Part) {
-		if p.Result == nil {
-			return
-		}
-		r := *p.Result
-		n := slices.IndexFunc(s.open, func(c memkernel.ToolCall) bool {
-			return r.CallID == c.ID || r.CallID == "" && r.Name == c.Name
-		})
-		if n >= 0 {
-			r.CallID = s.open[n].ID
-			s.open = slices.Delete(s.open, n, n+1)
-		} else if r.CallID == "" {
-			r.CallID = geminiUnnamed + r.Name // answers nothing
-		}
-		p.Result = &r
-	})
-}
-
-// each goes over copies of the parts of a message, if there is one to be changed.
-func (s *geminiPairs) each(m *memkernel.Message, f func(*memkernel.Part)) {
 	if !HasCalls(*m) && !HasResults(*m) {
 		return
 	}
 	m.Parts = slices.Clone(m.Parts)
 	for i := range m.Parts {
-		f(&m.Parts[i])
+		switch p := &m.Parts[i]; {
+		case said && p.Call != nil:
+			c := *p.Call
+			if c.ID == "" {
+				c.ID = s.id(&c)
+			}
+			p.Call, s.open = &c, append(s.open, c)
+		case !said && p.Result != nil:
+			r := *p.Result
+			n := slices.IndexFunc(s.open, func(c memkernel.ToolCall) bool {
+				return r.CallID == c.ID || r.CallID == "" && r.Name == c.Name
+			})
+			if n >= 0 {
+				r.CallID = s.open[n].ID
+				s.open = slices.Delete(s.open, n, n+1)
+			} else if r.CallID == "" {
+				r.CallID = geminiUnnamed + r.Name // answers nothing
+			}
+			p.Result = &r
+		}
 	}
 }
 

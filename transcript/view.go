@@ -148,9 +148,6 @@ func (s *Session) host(l *sessionLine) []memkernel.Message {
 
 // cleared maps a call to the micro-compaction before which its result is a stub.
 func cleared(l *sessionLine) map[string]*micro {
-	if len(l.Micros) == 0 {
-		return nil
-	}
 	out := map[string]*micro{}
 	for i := range l.Micros {
 		for _, id := range l.Micros[i].IDs {
@@ -183,24 +180,19 @@ func hasCallIn(m memkernel.Message, ids map[string]bool) bool {
 
 // clearResults replaces the cleared results of a message by the host's stub.
 func clearResults(m memkernel.Message, gone map[string]*micro, at int) memkernel.Message {
-	if gone == nil {
+	is := func(p *memkernel.Part) bool {
+		return p.Result != nil && !p.Result.Opaque && gone[p.Result.CallID] != nil && at < gone[p.Result.CallID].Pos
+	}
+	if !anyPart(&m, is) {
 		return m
 	}
-	touched := false
-	for i, p := range m.Parts {
-		if p.Result == nil || p.Result.Opaque {
-			continue
+	m.Parts, m.Raw = slices.Clone(m.Parts), ""
+	for i := range m.Parts {
+		if p := &m.Parts[i]; is(p) {
+			r := *p.Result
+			r.Content, r.Text = memkernel.Text(gone[r.CallID].Stub), true
+			*p = resultPart(r, "")
 		}
-		by := gone[p.Result.CallID]
-		if by == nil || at >= by.Pos {
-			continue
-		}
-		if !touched {
-			m.Parts, m.Raw, touched = slices.Clone(m.Parts), "", true
-		}
-		r := *p.Result
-		r.Content, r.Text = memkernel.Text(by.Stub), true
-		m.Parts[i] = memkernel.Part{Kind: memkernel.PartToolResult, Result: &r}
 	}
 	return m
 }
