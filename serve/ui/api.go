@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -172,7 +173,7 @@ func (s *Server) sessions(r *http.Request) (any, error) {
 
 // usage reads the bills of the workspace, at most every two seconds.
 func (s *Server) usage(ctx context.Context) (*billing.Report, error) {
-	return cached(&s.slow, "usage", 2*time.Second, func() (*billing.Report, error) {
+	return cached(&s.slow, "usage", "", 2*time.Second, func() (*billing.Report, error) {
 		return s.o.Kernel.Usage(ctx, billing.Options{Location: s.o.Location})
 	})
 }
@@ -197,45 +198,47 @@ func (r *sessionRow) bill(st *billing.Report) {
 	}
 }
 
-// head returns the present state of a track.
-func (t *track) head() *head {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	h := &head{Done: t.done}
-	if t.err != nil {
-		h.Error = t.err.Error()
-	}
-	if t.steps == nil {
-		return h
-	}
-	rows := t.rows[:t.total]
-	h.Model, h.Calls, h.Planned, h.HostUSD = t.steps.Opt.Model, len(t.rows), len(rows), t.host
-	h.SimulatedUSD, h.LateUSD = new(float64), new(float64)
+// headOf sums up the planned calls of a session with the given number of calls.
+func headOf(rows []row, calls int) *head {
+	h := &head{Calls: calls, Planned: len(rows)}
 	for i := range rows {
-		h.count(&rows[i])
-		h.SimulatedUSD, h.LateUSD = sum(h.SimulatedUSD, rows[i].cost), sum(h.LateUSD, rows[i].without)
+		w := &rows[i]
+		if w.cut != "" {
+			h.Cuts++
+		}
+		if w.cold {
+			h.Cold++
+		}
+		if w.compaction {
+			h.Compactions++
+		}
+		h.Faults += w.faults
 	}
 	return h
 }
 
-func (h *head) count(w *row) {
-	if w.cut != "" {
-		h.Cuts++
+// head adds to h what the replay of a session says.
+func (t *track) head(h *head, rows []row) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	h.Done = t.done
+	if t.err != nil {
+		h.Error = t.o.mask(t.err.Error())
 	}
-	if w.cold {
-		h.Cold++
+	if t.steps == nil {
+		return
 	}
-	if w.compaction {
-		h.Compactions++
+	h.Model, h.HostUSD, h.SimulatedUSD, h.LateUSD = t.steps.Opt.Model, t.host, new(float64), new(float64)
+	for i := range rows {
+		h.SimulatedUSD, h.LateUSD = sum(h.SimulatedUSD, rows[i].cost), sum(h.LateUSD, rows[i].without)
 	}
-	h.Faults += w.faults
 }
 
-// headOf returns the present state of a session in the state folder, from its bills.
-func headOf(f *found, rows []row, planned bool) *head {
-	h := &head{Done: true, Calls: len(rows), Planned: len(rows)}
+// head adds to h what the state folder says of a session.
+func (f *found) head(h *head, rows []row, planned bool) {
+	h.Done = true
 	for i := range rows {
-		if h.count(&rows[i]); !planned && rows[i].cost != nil {
+		if !planned && rows[i].cost != nil {
 			h.HostUSD = sum(cmp.Or(h.HostUSD, new(float64)), rows[i].cost)
 		}
 	}
@@ -245,7 +248,6 @@ func headOf(f *found, rows []row, planned bool) *head {
 			h.Model = cmp.Or(h.Model, l.Model)
 		}
 	}
-	return h
 }
 
 // sessionJSON is one session.
@@ -281,22 +283,27 @@ func (s *Server) oneSession(r *http.Request) (any, error) {
 	if usage, err := s.usage(r.Context()); err == nil { // the report has no bills
 		out.bill(usage.Session(f.hostID()))
 	}
-	if t != nil {
-		out.Head = t.head()
-		out.Head.Error = s.o.mask(out.Head.Error)
-		return out, nil
-	}
-	rows, err := s.keptRows(r.Context(), f)
+	rows, calls, err := s.rows(r.Context(), f, t)
 	if err != nil {
 		return nil, err
 	}
-	out.Head = headOf(&f, rows, out.Planned)
+	if out.Head = headOf(rows, calls); t != nil {
+		t.head(out.Head, rows)
+	} else {
+		f.head(out.Head, rows, out.Planned)
+	}
 	return out, nil
 }
 
-// keptRows returns the calls of a session in the state folder, as they were planned and billed.
-func (s *Server) keptRows(ctx context.Context, f found) ([]row, error) {
-	return cached(&s.slow, "rows "+f.key, 2*fresh, func() ([]row, error) {
+// rows returns the calls of a session that are planned by now, and the number of all its calls.
+// For a session in the state folder they are as they were planned and billed.
+func (s *Server) rows(ctx context.Context, f found, t *track) ([]row, int, error) {
+	if t != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return slices.Clone(t.rows[:t.total]), len(t.rows), nil
+	}
+	rows, err := cached(&s.slow, "rows "+f.key, "", 2*fresh, func() ([]row, error) {
 		st, err := s.o.Kernel.Usage(ctx, billing.Options{Session: f.key, Location: s.o.Location})
 		if err != nil {
 			return nil, err
@@ -314,6 +321,7 @@ func (s *Server) keptRows(ctx context.Context, f found) ([]row, error) {
 		}
 		return rows, nil
 	})
+	return rows, len(rows), err
 }
 
 // number reads a number of a request.
@@ -340,17 +348,12 @@ func (s *Server) timelineOf(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out *timelineJSON
-	if t != nil {
-		t.mu.Lock()
-		out = timeline(t.rows[:t.total], len(t.rows), from, to, points)
-		t.mu.Unlock()
-	} else {
-		rows, err := s.keptRows(r.Context(), f)
-		if err != nil {
-			return nil, err
-		}
-		out = timeline(rows, len(rows), from, to, points)
+	rows, calls, err := s.rows(r.Context(), f, t)
+	if err != nil {
+		return nil, err
+	}
+	out := timeline(rows, calls, from, to, points)
+	if t == nil {
 		out.Regions = []series{} // nobody wrote them down
 	}
 	out.Session = f.id

@@ -67,7 +67,7 @@ func (s *Server) search(r *http.Request) (any, error) {
 const aged = 10 * time.Second
 
 func (s *Server) audit(r *http.Request) (any, error) {
-	return cached(&s.slow, "audit", aged, func() (any, error) {
+	return cached(&s.slow, "audit", "", aged, func() (any, error) {
 		return made(func(report *health.Report) document.Health {
 			for i := range report.Findings {
 				report.Findings[i].Hint = s.o.Hint(report.Findings[i].Hint)
@@ -152,5 +152,5 @@ func (s *Server) doctor(r *http.Request) (any, error) {
 	if s.o.Doctor == nil {
 		return nil, mistakef("nobody is there to ask")
 	}
-	return cached(&s.slow, "doctor", aged, func() (any, error) { return made(document.OfDoctor)(s.o.Doctor(r.Context())) })
+	return cached(&s.slow, "doctor", "", aged, func() (any, error) { return made(document.OfDoctor)(s.o.Doctor(r.Context())) })
 }

@@ -138,7 +138,7 @@ func (s *shelf) talk(ctx context.Context, f *found) (*talk, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		t := newTalk(session.View(transcript.Full), nil)
+		t := newTalk(session.View(transcript.Full), session.Compactions())
 		t.id, t.cwd = session.ID, session.Cwd
 		return t, string(session.Dialect), nil
 	}

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -185,12 +184,10 @@ func (s *Server) talkOf(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var t *talk
-	if tr != nil {
-		t, err = tr.talk(r.Context())
-	} else {
-		t, err = s.keptTalk(r.Context(), f)
-	}
+	t, err := cached(&s.slow, "talk "+f.id, f.state(), aged, func() (*talk, error) {
+		t, _, err := s.shelf.talk(r.Context(), &f)
+		return t, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -334,14 +331,6 @@ func (t *talk) given(all []hook.Given) (by map[int]*added, start *added, hooked 
 		}
 	}
 	return by, start, len(all) > 0
-}
-
-// keptTalk returns the conversation of a session in the state folder.
-func (s *Server) keptTalk(ctx context.Context, f found) (*talk, error) {
-	return cached(&s.slow, "talk "+f.id+f.modified.String(), aged, func() (*talk, error) {
-		t, _, err := s.shelf.talk(ctx, &found{source: fromState, key: f.key})
-		return t, err
-	})
 }
 
 // talkOfKept makes the conversation from the kept pages.

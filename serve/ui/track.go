@@ -61,11 +61,10 @@ type track struct {
 
 	mu       sync.Mutex
 	session  *transcript.Session
-	said     *talk             // the conversation, nil until it is asked for
 	pages    map[string]string // the ids of the pages by the ids of their calls
 	steps    *replay.Recording
 	host     *float64       // the bill of the host's own calls, nil if it is unknown
-	kernel   *kernel.Kernel // that plans the session
+	kernel   *kernel.Kernel // that plans the session, nil until the first call is planned
 	ends     []int          // the message that answers each call
 	rows     []row
 	lives    map[string][]stage
@@ -73,7 +72,6 @@ type track struct {
 	total    int
 	done     bool
 	err      error
-	changed  chan struct{} // closed when something is new
 	size     int64
 	modified time.Time
 
@@ -95,7 +93,7 @@ func newTrack(path string, o *Options) (*track, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder to plan %s in: %w", path, err)
 	}
-	t := &track{path: path, o: o, dir: dir, lives: map[string][]stage{}, changed: make(chan struct{}), ended: make(chan struct{})}
+	t := &track{path: path, o: o, dir: dir, lives: map[string][]stage{}, ended: make(chan struct{})}
 	ctx, stop := context.WithCancel(context.Background())
 	t.stop = stop
 	go func() {
@@ -109,13 +107,19 @@ func newTrack(path string, o *Options) (*track, error) {
 func (t *track) Close() {
 	t.stop()
 	<-t.ended
-	t.cursor.close()
+	t.cursor.mu.Lock()
+	defer t.cursor.mu.Unlock()
+	t.cursor.leave()
+	t.begin()
 	os.RemoveAll(t.dir)
 }
 
-// load reads the transcript.
+// load reads the transcript if it has changed, and returns the track's error if it has not.
 func (t *track) load() error {
 	st, err := os.Stat(t.path)
+	if t.steps != nil && (err != nil || st.Size() == t.size && st.ModTime().Equal(t.modified)) {
+		return t.err
+	}
 	if err != nil {
 		return fmt.Errorf("read session: %w", err)
 	}
@@ -125,32 +129,36 @@ func (t *track) load() error {
 	}
 	steps, err := replay.Record(session, t.options())
 	if err != nil {
-		t.mu.Lock()
-		t.session, t.said = session, nil
-		t.mu.Unlock()
 		return fmt.Errorf("read session %s: %w", t.path, err)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.steps != nil && (steps.Opt.Model != t.steps.Opt.Model || steps.Opt.FixedTokens != t.steps.Opt.FixedTokens || len(steps.Calls) < len(t.rows)) {
-		t.rows, t.total, t.lives, t.snaps = nil, 0, map[string][]stage{}, nil // another session by now
+		t.begin() // it is another session by now
 	}
-	t.session, t.said, t.steps, t.err, t.done = session, nil, steps, nil, false
-	t.size, t.modified = st.Size(), st.ModTime()
+	t.session, t.steps, t.err, t.done, t.size, t.modified = session, steps, nil, false, st.Size(), st.ModTime()
 	old := t.rows[:t.total]
-	t.rows, t.ends = make([]row, 0, len(steps.Calls)), nil
-	for n := range steps.Calls {
-		w := row{time: steps.Calls[n].Start, index: steps.Index(n), compaction: steps.AfterCompaction(n)}
-		if n < len(old) {
-			w = old[n]
+	t.rows, t.ends = slices.Clone(old), nil
+	for n := range len(steps.Calls) {
+		if t.ends = append(t.ends, steps.End(n)); n >= len(old) {
+			t.rows = append(t.rows, row{time: steps.Calls[n].Start, index: steps.Index(n), compaction: steps.AfterCompaction(n)})
 		}
-		t.rows, t.ends = append(t.rows, w), append(t.ends, steps.End(n))
 	}
-	t.total = len(old)
 	t.bill()
-	t.tell()
 	return nil
 }
+
+// begin forgets all plans.
+func (t *track) begin() {
+	if t.kernel != nil {
+		t.kernel.Close()
+	}
+	os.RemoveAll(t.main())
+	t.kernel, t.rows, t.total, t.lives, t.snaps = nil, nil, 0, map[string][]stage{}, nil
+}
+
+// main is the folder of the kernel that plans all calls.
+func (t *track) main() string { return filepath.Join(t.dir, "main") }
 
 // bill sums up the host's own bill. Callers must hold the lock.
 func (t *track) bill() {
@@ -172,79 +180,46 @@ func (t *track) options() replay.Options {
 	return replay.Options{ContextWindow: t.o.Window, Economy: t.o.Economy, Resolver: t.o.Resolver, FixedAuto: true, View: transcript.Full, Prices: t.o.Prices}
 }
 
-// tell wakes up the waiting callers. Callers must hold the lock.
-func (t *track) tell() {
-	close(t.changed)
-	t.changed = make(chan struct{})
-}
-
 // idle is the time after which an unchanged session is checked again.
 const idle = time.Second
 
 // follow plans the present calls, and then those that are written to the transcript later.
 func (t *track) follow(ctx context.Context) {
-	var k *kernel.Kernel
-	main := filepath.Join(t.dir, "main")
-	defer func() {
-		if k != nil {
-			k.Close()
-		}
-	}()
 	for ctx.Err() == nil {
-		var err error
-		if st, missing := os.Stat(t.path); t.steps == nil || missing == nil && (st.Size() != t.size || !st.ModTime().Equal(t.modified)) {
-			err = t.load()
+		err := t.load()
+		if err == nil && !t.done {
+			err = t.plan(ctx)
 		}
-		t.mu.Lock()
-		begin, complete := t.total, t.done
-		t.mu.Unlock()
-		if err != nil {
-			t.fail(err)
-		} else if !complete {
-			if begin == 0 && k != nil {
-				k.Close()
-				k = nil
-				os.RemoveAll(main)
-			}
-			if k == nil {
-				k, err = openScratch(ctx, main, t.steps)
-				t.mu.Lock()
-				t.kernel = k
-				t.mu.Unlock()
-			}
-			if err == nil {
-				err = t.walk(ctx, k, main)
-			}
-			if err == nil {
-				err = t.name(ctx, k)
-			}
-			if err == nil {
-				err = t.append(ctx)
-			}
+		if ctx.Err() == nil {
 			t.mu.Lock()
-			t.done = true
-			if ctx.Err() == nil {
-				t.err = err
-			}
-			t.tell()
+			t.err, t.done = err, true
 			t.mu.Unlock()
 		}
 		select {
 		case <-ctx.Done():
-			return
 		case <-time.After(idle):
 		}
 	}
 }
 
-// fail records that the session can't be read, until a later reading succeeds.
-func (t *track) fail(err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.err == nil || t.err.Error() != err.Error() {
-		t.err, t.done = err, true
-		t.tell()
+// plan plans every call that is not planned yet, and adds what the session's other calls show.
+func (t *track) plan(ctx context.Context) error {
+	if t.kernel == nil {
+		k, err := openScratch(ctx, t.main(), t.steps)
+		if err != nil {
+			return err
+		}
+		t.mu.Lock()
+		t.kernel = k
+		t.mu.Unlock()
 	}
+	if err := t.walk(ctx); err != nil {
+		return err
+	}
+	if err := t.name(ctx); err != nil {
+		return err
+	}
+	return t.append(ctx)
 }
 
 // openScratch opens the kernel that plans a session, in a folder of its own.
@@ -260,7 +235,7 @@ func openScratch(ctx context.Context, dir string, steps *replay.Recording) (*ker
 }
 
 // walk plans every call that is not planned yet.
-func (t *track) walk(ctx context.Context, k *kernel.Kernel, dir string) error {
+func (t *track) walk(ctx context.Context) error {
 	steps := t.steps
 	stride := max(leastStride, len(steps.Calls)/snapshots)
 	for n := t.total; n < len(steps.Calls); n++ {
@@ -268,14 +243,14 @@ func (t *track) walk(ctx context.Context, k *kernel.Kernel, dir string) error {
 			return err
 		}
 		if n > 0 && n%stride == 0 && !slices.Contains(t.snaps, n) {
-			if err := os.CopyFS(t.snapshot(n), os.DirFS(dir)); err != nil {
+			if err := os.CopyFS(t.snapshot(n), os.DirFS(t.main())); err != nil {
 				return fmt.Errorf("copy the state of a session: %w", err)
 			}
 			t.mu.Lock()
 			t.snaps = append(t.snaps, n)
 			t.mu.Unlock()
 		}
-		plan, err := k.PlanContext(ctx, steps.Request(n))
+		plan, err := t.kernel.PlanContext(ctx, steps.Request(n))
 		w := t.rows[n]
 		if err != nil {
 			u, one := steps.Refused(n, err)
@@ -291,15 +266,14 @@ func (t *track) walk(ctx context.Context, k *kernel.Kernel, dir string) error {
 		if plan != nil {
 			t.live(n, plan)
 		}
-		t.tell()
 		t.mu.Unlock()
 	}
 	return nil
 }
 
 // name notes which pages the results of calls are.
-func (t *track) name(ctx context.Context, k *kernel.Kernel) error {
-	kept, err := k.Kept(ctx, session)
+func (t *track) name(ctx context.Context) error {
+	kept, err := t.kernel.Kept(ctx, session)
 	if none := (*api.NoSessionError)(nil); err != nil && !errors.As(err, &none) {
 		return err
 	}
@@ -310,30 +284,6 @@ func (t *track) name(ctx context.Context, k *kernel.Kernel) error {
 		t.pages[kept.Pages[i].CallID] = kept.Pages[i].ID
 	}
 	return nil
-}
-
-// talk returns the conversation. It waits until the transcript is read.
-func (t *track) talk(ctx context.Context) (*talk, error) {
-	for {
-		t.mu.Lock()
-		if t.session != nil && t.said == nil {
-			t.said = newTalk(t.session.View(transcript.Full), t.session.Compactions())
-			t.said.id, t.said.cwd = t.session.ID, t.session.Cwd
-		}
-		said, err, news := t.said, t.err, t.changed
-		t.mu.Unlock()
-		if said != nil || err != nil {
-			if said != nil {
-				err = nil
-			}
-			return said, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-news:
-		}
-	}
 }
 
 // mark adds to an item its call, and what the plans did to it.
@@ -456,13 +406,7 @@ type cursor struct {
 	plan   *api.ContextPlan // of the call before at
 }
 
-// close closes its resources.
-func (c *cursor) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.leave()
-}
-
+// leave closes its resources. Callers must hold the lock.
 func (c *cursor) leave() {
 	if c.kernel != nil {
 		c.kernel.Close()

@@ -158,14 +158,15 @@ type once struct {
 type kept struct {
 	mu    sync.Mutex
 	at    time.Time
+	state string
 	value any
 }
 
 // mostKept bounds the kept answers.
 const mostKept = 64
 
-// cached returns the value of a name, which make1 made at most age ago.
-func cached[T any](o *once, name string, age time.Duration, make1 func() (T, error)) (value T, err error) {
+// cached returns the value of a name, which make1 made at most age ago from the same state.
+func cached[T any](o *once, name, state string, age time.Duration, make1 func() (T, error)) (value T, err error) {
 	o.mu.Lock()
 	k := o.kept[name]
 	if k == nil {
@@ -178,11 +179,11 @@ func cached[T any](o *once, name string, age time.Duration, make1 func() (T, err
 	o.mu.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.value != nil && time.Since(k.at) < age {
+	if k.value != nil && k.state == state && time.Since(k.at) < age {
 		return k.value.(T), nil
 	}
 	if value, err = make1(); err == nil {
-		k.at, k.value = time.Now(), value
+		k.at, k.state, k.value = time.Now(), state, value
 	}
 	return value, err
 }
