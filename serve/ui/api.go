@@ -398,11 +398,10 @@ func (t *track) call(ctx context.Context, o *Options, n int) (*callJSON, error) 
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out := callDocument(o, plan, n, t.lives)
-	out.Calls, out.Time = len(t.rows), t.steps.Calls[n].Start.UTC()
 	answer := t.steps.Messages[t.steps.End(n)]
-	out.Answer = o.begin(messageText(&answer, shownText), 4*blockText)
-	return out, nil
+	return &callJSON{Schema: "memkernel/ui_call/v1", Call: n + 1, Calls: len(t.rows), Time: t.steps.Calls[n].Start.UTC(), Model: plan.Model, Generation: plan.Generation,
+		Budgets: plan.Budgets, Regions: plan.Regions, Layout: &plan.Layout, Faults: plan.Faults, Blocks: blocks(o, plan, n, t.lives),
+		Answer: o.begin(messageText(&answer, shownText), 4*blockText)}, nil
 }
 
 func messageText(m *memkernel.Message, of func(*memkernel.Part) string) string {

@@ -76,23 +76,6 @@ func clip(s string, most int) string {
 	return strings.ToValidUTF8(textutil.Head(s, most), "\uFFFD")
 }
 
-// callDocument describes a call as it was planned. The parameter lives has the levels of all
-// pages over the session.
-func callDocument(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) *callJSON {
-	return &callJSON{Schema: "memkernel/ui_call/v1", Call: n + 1, Model: plan.Model, Generation: plan.Generation, Budgets: plan.Budgets,
-		Regions: plan.Regions, Layout: &plan.Layout, Faults: plan.Faults, Blocks: blocks(o, plan, n, lives)}
-}
-
-// at returns the stage of a page at a call.
-func at(all []stage, call int) (s *stage) {
-	for i := range all {
-		if all[i].Call <= call {
-			s = &all[i]
-		}
-	}
-	return s
-}
-
 // blocks returns the blocks of a plan's messages, in the order of the messages.
 func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) []block {
 	out := []block{}
@@ -108,25 +91,25 @@ func blocks(o *Options, plan *api.ContextPlan, n int, lives map[string][]stage) 
 		msg := &plan.Messages[i]
 		first := len(out)
 		for j := range msg.Parts {
-			row := m.match(msg, j)
+			b := block{Role: string(msg.Role), Kind: string(msg.Parts[j].Kind), Region: "working_set", Level: pagevm.Full, Message: i, Change: "same", Pin: "none"}
+			if i == newest {
+				b.Region = cachelayout.RegionNewest
+			}
+			if row := m.match(msg, j); row != nil {
+				b.of(row, lives[row.ID], n+1, plan.Retrieval.Page)
+			}
 			text := shownText(&msg.Parts[j])
-			if k := len(out) - 1; k >= first && row != nil && out[k].Page == row.ID {
+			// The parts of a page are one block, and so are parts of one kind that belong to no page.
+			if k := len(out) - 1; k >= first && out[k].Page == b.Page && (b.Page != "" || out[k].Kind == b.Kind) {
 				out[k].Bytes += len(text) + 1
 				if len(out[k].Text) < blockText {
 					out[k].Text = clip(out[k].Text+"\n"+o.begin(text, blockText), blockText)
 				}
 				continue
 			}
-			b := block{Role: string(msg.Role), Kind: string(msg.Parts[j].Kind), Region: "working_set", Level: pagevm.Full, Message: i, Text: o.begin(text, blockText), Bytes: len(text), Change: "same", Pin: "none"}
-			if i == newest {
-				b.Region = cachelayout.RegionNewest
-			}
-			if row != nil {
-				b.of(row, lives[row.ID], n+1, plan.Retrieval.Page)
-			}
+			b.Text, b.Bytes = o.begin(text, blockText), len(text)
 			out = append(out, b)
 		}
-		out = mergeFree(out, first)
 	}
 	setMarkers(out, plan)
 	return out
@@ -145,32 +128,18 @@ func (b *block) of(row *paging.PageRow, life []stage, call int, recalled string)
 			b.Region = cachelayout.RegionRetrieval
 		}
 	}
-	s := at(life, call)
-	if s == nil {
-		b.Since, b.Change, b.Why = call, "new", "it came new"
-		return
-	}
-	b.Since, b.Why = s.Call, s.Why
-	if s.Call == call {
-		b.Change = "changed"
-		if len(life) > 0 && life[0].Call == call {
-			b.Change = "new"
+	b.Since, b.Change, b.Why = call, "new", "it came new"
+	for i, s := range life {
+		if s.Call > call {
+			break
+		}
+		switch b.Since, b.Why = s.Call, s.Why; {
+		case s.Call < call:
+			b.Change = "same"
+		case i > 0:
+			b.Change = "changed"
 		}
 	}
-}
-
-// mergeFree joins parts of one message that belong to no page, such as several texts.
-func mergeFree(out []block, first int) []block {
-	kept := out[:first]
-	for i := first; i < len(out); i++ {
-		if k := len(kept) - 1; k >= first && out[i].Page == "" && kept[k].Page == "" && kept[k].Kind == out[i].Kind {
-			kept[k].Bytes += out[i].Bytes
-			kept[k].Text = clip(kept[k].Text+"\n"+out[i].Text, blockText)
-			continue
-		}
-		kept = append(kept, out[i])
-	}
-	return kept
 }
 
 // newestIn returns the newest of the host's own messages in a plan.
