@@ -17,6 +17,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
+	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -108,22 +109,18 @@ func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
 	if err != nil {
 		return // Write made the body, so it is JSON
 	}
-	way := ownWay(sent)
+	way := x.ownWay(e, sent)
 	way.url.Path += at.path
 	if at.beta != "" {
 		way.header.Set("Anthropic-Beta", strings.Join(append(way.header.Values("Anthropic-Beta"), at.beta), ","))
 	}
-	format, ln, host := e.format, e.line, fingerprints(e.body.Messages[:covers])
-	to := api.Boundary{SessionKey: e.line.session, Branch: e.line.branch, Model: strings.Clone(e.body.Model), Reason: "provider", Private: x.opt.Private, Source: e.from}
-	began := x.opt.Now()
-	x.work.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), compactTime)
-		defer cancel()
-		blocks, usage, err := way.compact(ctx, x.opt.Transport, format, at, body)
-		spent := x.spent(Billed{Conversation: ln.name, Model: to.Model, Began: began}, usage)
+	ln, host := e.line, fingerprints(e.body.Messages[:covers])
+	to := api.Boundary{SessionKey: ln.session, Branch: ln.branch, Model: way.model, Reason: "provider", Private: x.opt.Private, Source: e.from}
+	way.run(compactTime, func(ctx context.Context) {
+		a, data, err := way.fetch(ctx, body)
+		spent := way.spent(nil, a.usage)
 		if err == nil {
-			to.Now, to.Compact = x.opt.Now(), &api.CompactWish{Provider: &api.ProviderCompaction{Blocks: blocks, Covers: covers}}
-			err = ln.take(ctx, k, to, host)
+			err = ln.take(ctx, k, to, x.opt.Now(), at.blocks(data), host)
 		}
 		if err != nil {
 			x.log.Warn("the provider's compaction is not used: the next cut is the kernel's own", "detail", err.Error(), "conversation", ln.name)
@@ -131,18 +128,6 @@ func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
 		}
 		x.log.Info("compacted by the provider", append([]any{"messages", covers, "conversation", ln.name}, spent...)...)
 	})
-}
-
-// spent reports the bill of a request of the proxy's own, and returns its tokens for the log. The
-// usage is nil if the answer names none.
-func (x *Proxy) spent(b Billed, usage *memkernel.Usage) []any {
-	if usage == nil {
-		return nil
-	}
-	if b.Usage = *usage; x.opt.Billed != nil {
-		x.opt.Billed(b)
-	}
-	return []any{"input_tokens", usage.InputTotal(), "output_tokens", usage.OutputTokens}
 }
 
 // covered returns the number of messages that a compaction should cover. They are the messages
@@ -191,31 +176,21 @@ func (e *exchange) compactionBody(at *compaction, covers int) ([]byte, error) {
 	return textutil.JSON(members)
 }
 
-// compact has the provider compact. The usage is nil if the answer names none.
-func (way wayOut) compact(ctx context.Context, t http.RoundTripper, format transcript.Format, at *compaction, body []byte) (blocks []string, usage *memkernel.Usage, err error) {
-	h, data, err := way.fetch(ctx, t, body)
-	if err != nil {
-		return nil, nil, err
-	}
-	if a, err := readCopy(format, h, data); err == nil {
-		usage = a.usage
-	}
-	for _, raw := range at.blocks(data) {
-		blocks = append(blocks, string(raw))
-	}
-	if len(blocks) == 0 {
-		err = errors.New("the answer holds none")
-	}
-	return blocks, usage, err
-}
-
 // take has the kernel show a compaction, if the conversation still begins with the messages covered.
-func (ln *line) take(ctx context.Context, k compactor, to api.Boundary, covered []uint64) error {
+func (ln *line) take(ctx context.Context, k compactor, to api.Boundary, now time.Time, blocks []json.RawMessage, covered []uint64) error {
+	if len(blocks) == 0 {
+		return errors.New("the answer holds none")
+	}
 	ln.slot <- struct{}{}
 	defer func() { <-ln.slot }()
 	if s := ln.planned.Load(); s == nil || len(s.host) < len(covered) || !slices.Equal(s.host[:len(covered)], covered) {
 		return errors.New("the client has changed the messages that it covers")
 	}
+	made := &api.ProviderCompaction{Covers: len(covered)}
+	for _, raw := range blocks {
+		made.Blocks = append(made.Blocks, string(raw))
+	}
+	to.Now, to.Compact = now, &api.CompactWish{Provider: made}
 	p, err := k.Compact(ctx, to)
 	if err == nil && p.Compaction.Reason != api.CompactOK {
 		err = errors.New(p.Compaction.Detail)
@@ -236,22 +211,49 @@ type flusher interface {
 // flushTime is how long a flush turn may take.
 const flushTime = time.Minute
 
-// wayOut describes how a request went out.
+// wayOut is the way of a request of the proxy's own. It is the way of the client's request that it
+// follows.
 type wayOut struct {
+	x      *Proxy
 	url    *url.URL
 	header http.Header
+	format transcript.Format
+	// model and name are the model and the conversation of the client's request.
+	model, name string
+	began       time.Time
 }
 
-// ownWay returns the way out of the proxy's own request that follows a client's request.
-func ownWay(sent *http.Request) wayOut {
+// ownWay returns the way of the proxy's own request that follows a client's request.
+func (x *Proxy) ownWay(e *exchange, sent *http.Request) wayOut {
 	to := *sent.URL
-	way := wayOut{&to, sent.Header.Clone()}
+	way := wayOut{x: x, url: &to, header: sent.Header.Clone(), format: e.format, model: strings.Clone(e.body.Model), name: e.line.name, began: x.opt.Now()}
 	for _, name := range []string{"Accept-Encoding", "Content-Encoding", "Content-Length", "Idempotency-Key", "Expect"} {
 		way.header.Del(name) // of that request alone
 	}
 	way.header.Set("Content-Type", "application/json")
 	way.header.Set("Accept", "application/json")
 	return way
+}
+
+// run runs f in parallel with the requests.
+func (way wayOut) run(limit time.Duration, f func(context.Context)) {
+	way.x.work.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		defer cancel()
+		f(ctx)
+	})
+}
+
+// spent reports the bill, and returns its tokens for the log. The usage is nil if the answer names
+// none.
+func (way wayOut) spent(row *billing.Call, usage *memkernel.Usage) []any {
+	if usage == nil {
+		return nil
+	}
+	if way.x.opt.Billed != nil {
+		way.x.opt.Billed(Billed{Conversation: way.name, Model: way.model, Row: row, Usage: *usage, Began: way.began})
+	}
+	return []any{"input_tokens", usage.InputTotal(), "output_tokens", usage.OutputTokens}
 }
 
 // flushDue asks the model which facts should outlive the next cut. The client does not see this
@@ -262,48 +264,37 @@ func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
 	if !ok || atCloud || !x.opt.FlushTurns || e.out.plan == nil || e.out.plan.FlushDue == "" {
 		return
 	}
-	way := ownWay(sent)
-	key, model, format, name := e.line.session, strings.Clone(e.body.Model), e.format, e.line.name
-	began := x.opt.Now()
-	x.work.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), flushTime)
-		defer cancel()
-		done, usage, err := x.flush(ctx, f, way, format, api.FlushRequest{SessionKey: key, Model: model})
-		if err != nil {
-			x.log.Warn("flush: the model was not heard", "detail", err.Error(), "conversation", name)
-			return
+	way, key := x.ownWay(e, sent), e.line.session
+	way.run(flushTime, func(ctx context.Context) {
+		done, usage, err := way.flush(ctx, f, key)
+		switch {
+		case err != nil:
+			x.log.Warn("flush: the model was not heard", "detail", err.Error(), "conversation", way.name)
+		case done != nil:
+			x.log.Info(done.Line, append([]any{"reason", done.Reason, "conversation", way.name}, way.spent(done.Bill, usage)...)...)
 		}
-		if done == nil {
-			return
-		}
-		spent := x.spent(Billed{Conversation: name, Model: model, Row: done.Bill, Began: began}, usage)
-		x.log.Info(done.Line, append([]any{"reason", done.Reason, "conversation", name}, spent...)...)
 	})
 }
 
 // flush makes one flush turn. It returns nil if there was nothing to ask.
-func (x *Proxy) flush(ctx context.Context, f flusher, way wayOut, format transcript.Format, ask api.FlushRequest) (*api.Flushed, *memkernel.Usage, error) {
-	turn, err := f.FlushTurn(ctx, ask)
+func (way wayOut) flush(ctx context.Context, f flusher, session string) (*api.Flushed, *memkernel.Usage, error) {
+	turn, err := f.FlushTurn(ctx, api.FlushRequest{SessionKey: session, Model: way.model})
 	if err != nil || turn.Prompt == "" {
 		return nil, nil, err
 	}
-	body, _, err := transcript.Render(format, &transcript.Request{Model: ask.Model, System: memkernel.Text(turn.System), MaxTokens: turn.MaxTokens,
+	body, _, err := transcript.Render(way.format, &transcript.Request{Model: way.model, System: memkernel.Text(turn.System), MaxTokens: turn.MaxTokens,
 		Messages: []memkernel.Message{{Role: memkernel.RoleUser, Parts: memkernel.Text(turn.Prompt)}}})
 	if err != nil {
 		return nil, nil, err
 	}
-	h, data, err := way.fetch(ctx, x.opt.Transport, body)
-	if err != nil {
-		return nil, nil, err
-	}
-	a, err := readCopy(format, h, data)
+	a, _, err := way.fetch(ctx, body)
 	if err == nil && !a.whole {
 		err = errors.New("the answer did not come to its end")
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	reply := api.FlushReply{SessionKey: ask.SessionKey, Model: ask.Model, Usage: a.usage}
+	reply := api.FlushReply{SessionKey: session, Model: way.model, Usage: a.usage}
 	if a.message != nil {
 		reply.Text = transcript.Text(*a.message)
 	}
@@ -311,24 +302,26 @@ func (x *Proxy) flush(ctx context.Context, f flusher, way wayOut, format transcr
 	return done, a.usage, err
 }
 
-// fetch sends one request and returns its whole answer. Its errors name no address.
-func (way wayOut) fetch(ctx context.Context, t http.RoundTripper, body []byte) (http.Header, []byte, error) {
+// fetch sends one request and reads its answer as far as that is possible. It also returns the
+// answer's bytes. Its errors name no address.
+func (way wayOut) fetch(ctx context.Context, body []byte) (a answer, data []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, way.url.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, fmt.Errorf("make the request: %s", kind(err))
+		return a, nil, fmt.Errorf("make the request: %s", kind(err))
 	}
 	r.Header = way.header
-	res, err := t.RoundTrip(r)
+	res, err := way.x.opt.Transport.RoundTrip(r)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the upstream did not answer: %s", kind(err))
+		return a, nil, fmt.Errorf("the upstream did not answer: %s", kind(err))
 	}
 	defer res.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
-		return nil, nil, fmt.Errorf("the answer broke off: %s", kind(err))
+	data, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	switch {
+	case err != nil:
+		return a, nil, fmt.Errorf("the answer broke off: %s", kind(err))
+	case res.StatusCode != http.StatusOK:
+		return a, nil, fmt.Errorf("the upstream answered with status %d", res.StatusCode)
 	}
-	if res.StatusCode != http.StatusOK {
-		return nil, nil, fmt.Errorf("the upstream answered with status %d", res.StatusCode)
-	}
-	return res.Header, data, nil
+	a, _ = readCopy(way.format, res.Header, data) // an answer that can't be read is not whole
+	return a, data, nil
 }
