@@ -81,17 +81,16 @@ func (s *Set) memory(ctx context.Context, input json.RawMessage) (string, error)
 	if err := json.Unmarshal(input, &c); err != nil {
 		return "", wrongf("The input is not that of the memory tool: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
-	run, ok := map[string]func(context.Context, *command, *spot) (string, error){
+	run, ok := map[string]func(context.Context, *command, *place) (string, error){
 		"view": s.view, "create": s.create, "str_replace": s.replace, "insert": s.insert, "delete": s.remove, "rename": s.rename,
 	}[c.Command]
 	if !ok {
 		return "", wrongf("Unknown command %.40q: give view, create, str_replace, insert, delete or rename.", c.Command)
 	}
+	if off := s.disabled(); off != "" {
+		return "", wrongf("Memory is disabled: %s", off)
+	}
 	switch {
-	case s.opts.Disabled != "":
-		return "", wrongf("Memory is disabled: %s", s.opts.Disabled)
-	case !s.k.MemoryEnabled():
-		return "", wrongf("Memory is disabled: memory is switched off")
 	case c.Command != "view" && s.opts.ReadOnly:
 		return "", wrongf("Memory is read only here: view is all that can be done.")
 	case c.Command != "view" && s.k.Editor().Rule() == api.EditNone:
@@ -101,12 +100,16 @@ func (s *Set) memory(ctx context.Context, input json.RawMessage) (string, error)
 	if c.Command == "rename" {
 		name, path = "old_path", c.OldPath
 	}
-	at, err := spotIn(&c, name, path)
+	at, err := placeIn(&c, name, path)
 	if err != nil {
 		return "", err
 	}
 	for n := 1; ; n++ {
-		text, err := run(ctx, &c, at)
+		err := s.look(ctx, at)
+		text := ""
+		if err == nil {
+			text, err = run(ctx, &c, at)
+		}
 		// Another process has changed a file since it was read.
 		if !errors.As(err, new(*api.StaleError)) || n == mostTries {
 			return text, err
@@ -122,41 +125,53 @@ func need[T any](c *command, name string, v *T) (out T, err error) {
 	return *v, nil
 }
 
-// spot is a place below /memories.
-type spot struct {
+// place is a place below /memories.
+type place struct {
 	said string // as it was named
 	rel  string // below /memories, "" for the folder itself
 	file string // the workspace's
+
+	// content is the file of that name, which may not exist. It is nil for a folder. folder has the
+	// files of a folder. Both are what look found.
+	content *api.MemoryFile
+	folder  []listed
 }
 
-// spotIn reads the path in an argument. It refuses by its form any path that might lead out of
+// placeIn reads the path in an argument. It refuses by its form any path that might lead out of
 // memory.
-func spotIn(c *command, name string, v *string) (*spot, error) {
+func placeIn(c *command, name string, v *string) (*place, error) {
 	said, err := need(c, name, v)
 	if err != nil {
 		return nil, err
 	}
-	out := &spot{said: said}
 	rest, ok := strings.CutPrefix(said, memoryRoot)
-	if !ok || rest != "" && rest[0] != '/' {
-		return out, wrongf("Path must start with %s, got: %s", memoryRoot, clean(said))
-	}
-	if leads(rest) {
-		return out, wrongf("Path %s would escape %s directory", clean(said), memoryRoot)
-	}
-	if !textutil.IsVisible(rest) && rest != "" {
-		return out, wrongf("Path %s has characters that can't be shown: use another name.", clean(said))
-	}
-	out.rel = strings.Trim(path.Clean("/"+rest), "/")
 	switch {
-	case out.rel == ownMemory, out.rel == lowMemory:
-		out.rel, out.file = ownMemory, ownMemory
-	case strings.EqualFold(strings.SplitN(out.rel, "/", 2)[0], ownMemory):
-		return out, wrongf("Path %s is spelled otherwise than %s/%s: use that.", said, memoryRoot, ownMemory)
-	default:
-		out.file = path.Join(ownFolder, out.rel)
+	case !ok || rest != "" && rest[0] != '/':
+		return nil, wrongf("Path must start with %s, got: %s", memoryRoot, clean(said))
+	case leads(rest):
+		return nil, wrongf("Path %s would escape %s directory", clean(said), memoryRoot)
+	case !textutil.IsVisible(rest) && rest != "":
+		return nil, wrongf("Path %s has characters that can't be shown: use another name.", clean(said))
 	}
-	return out, nil
+	at := placeOf(said, strings.Trim(path.Clean("/"+rest), "/"))
+	if at.file != ownMemory && namesMemory(at.rel) {
+		return nil, wrongf("Path %s is spelled otherwise than %s/%s: use that.", said, memoryRoot, ownMemory)
+	}
+	return at, nil
+}
+
+// placeOf returns a place by its path below /memories.
+func placeOf(said, rel string) *place {
+	if rel == ownMemory || rel == lowMemory {
+		return &place{said: said, rel: ownMemory, file: ownMemory}
+	}
+	return &place{said: said, rel: rel, file: path.Join(ownFolder, rel)}
+}
+
+// namesMemory reports whether a path begins with the name of MEMORY.md in any spelling.
+func namesMemory(rel string) bool {
+	first, _, _ := strings.Cut(rel, "/")
+	return strings.EqualFold(first, ownMemory)
 }
 
 // leads reports whether a path leads upwards, as it is or after decoding.
@@ -204,7 +219,7 @@ func (s *Set) files(ctx context.Context) ([]listed, error) {
 		case f.Path == ownMemory, f.Path == lowMemory:
 			rel = ownMemory
 		case !ok, f.Kind == markdownstore.KindBuffer, f.Kind == markdownstore.KindState, f.Kind == markdownstore.KindFacts,
-			strings.EqualFold(strings.SplitN(rel, "/", 2)[0], ownMemory): // that is another file's name here
+			namesMemory(rel): // that is another file's name here
 			continue
 		}
 		out = append(out, listed{rel, f.Path, f.Size})
@@ -212,68 +227,73 @@ func (s *Set) files(ctx context.Context) ([]listed, error) {
 	return out, nil
 }
 
-// look finds whether a place is a file, a folder, or neither. It returns no file for a folder.
-func (s *Set) look(ctx context.Context, at *spot) (c *api.MemoryFile, folder []listed, err error) {
+// look finds whether a place is a file, a folder, or neither.
+func (s *Set) look(ctx context.Context, at *place) error {
 	files, err := s.files(ctx)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
+	at.content, at.folder = nil, nil
 	for _, f := range files {
 		if at.rel == "" || strings.HasPrefix(f.rel, at.rel+"/") {
-			folder = append(folder, f)
+			at.folder = append(at.folder, f)
 		}
 	}
-	if len(folder) > 0 || at.rel == "" {
-		return nil, folder, nil
+	if len(at.folder) > 0 || at.rel == "" {
+		return nil
 	}
+	at.content = &api.MemoryFile{}
 	if !slices.ContainsFunc(files, func(f listed) bool { return f.rel == at.rel }) {
-		return &api.MemoryFile{}, nil, nil
+		return nil
 	}
-	c, err = s.k.Editor().Content(ctx, at.file, s.opts.Private)
+	c, err := s.k.Editor().Content(ctx, at.file, s.opts.Private)
 	if errors.Is(err, markdownstore.ErrDenied) {
-		return &api.MemoryFile{}, nil, nil // it isn't there for this session
+		return nil // it isn't there for this session
 	}
-	return c, nil, err
+	at.content = c
+	return err
 }
 
-// file returns the content of a file that a command will change.
-func (s *Set) file(ctx context.Context, at *spot) (*api.MemoryFile, error) {
-	c, _, err := s.look(ctx, at)
+// exists returns the error for a place that is neither a file nor a folder, with the end of its text.
+func (at *place) exists(end string) error {
+	if at.content != nil && !at.content.Exists {
+		return wrongf("The path %s does not exist%s", at.said, end)
+	}
+	return nil
+}
+
+const giveValid = ". Please provide a valid path."
+
+// changeable returns an error for a place that is no file that a command may change.
+func (at *place) changeable() error {
 	switch {
-	case err != nil:
-		return nil, err
-	case c == nil:
-		return nil, wrongf("The path %s is not a file.", at.said)
-	case !c.Exists:
-		return nil, wrongf("The path %s does not exist. Please provide a valid path.", at.said)
-	case c.Secrets:
-		return nil, &api.SecretError{Path: at.said}
+	case at.content == nil:
+		return wrongf("The path %s is not a file.", at.said)
+	case at.content.Secrets:
+		return &api.SecretError{Path: at.said}
 	}
-	return c, nil
+	return at.exists(giveValid)
 }
 
-func (s *Set) view(ctx context.Context, c *command, at *spot) (string, error) {
+func (s *Set) view(_ context.Context, c *command, at *place) (string, error) {
 	if n := len(c.ViewRange); n != 0 && n != 2 {
 		return "", wrongf("Invalid `view_range` parameter: it has %d numbers. It should be the first and the last line, -1 for the end of the file.", n)
 	}
-	content, folder, err := s.look(ctx, at)
-	switch {
-	case err != nil:
-		return "", err
-	case content == nil:
-		return listing(at, folder), nil
-	case !content.Exists:
-		return "", wrongf("The path %s does not exist. Please provide a valid path.", at.said)
+	if at.content == nil {
+		return listing(at), nil
 	}
-	return numbered(at.said, content.Text, c.ViewRange)
+	if err := at.exists(giveValid); err != nil {
+		return "", err
+	}
+	return numbered(at.said, at.content.Text, c.ViewRange)
 }
 
 // listing shows a folder, two levels deep.
-func listing(at *spot, files []listed) string {
+func listing(at *place) string {
 	total := int64(0)
 	sizes := map[string]int64{}
 	var names []string
-	for _, f := range files {
+	for _, f := range at.folder {
 		rel := f.rel
 		if at.rel != "" {
 			rel = strings.TrimPrefix(rel, at.rel+"/")
@@ -355,7 +375,7 @@ func (s *Set) rewrite(ctx context.Context, files ...api.EditFile) (*api.Edited, 
 }
 
 // makeable refuses names that no memory file may have.
-func makeable(at *spot) error {
+func makeable(at *place) error {
 	if at.rel == "" {
 		return wrongf("File %s already exists", at.said)
 	}
@@ -370,16 +390,12 @@ func makeable(at *spot) error {
 	return nil
 }
 
-func (s *Set) create(ctx context.Context, c *command, at *spot) (string, error) {
+func (s *Set) create(ctx context.Context, c *command, at *place) (string, error) {
 	text, err := need(c, "file_text", c.FileText)
 	if err == nil {
 		err = makeable(at)
 	}
-	if err != nil {
-		return "", err
-	}
-	content, _, err := s.look(ctx, at)
-	if err == nil && (content == nil || content.Exists) {
+	if err == nil && (at.content == nil || at.content.Exists) {
 		err = wrongf("File %s already exists", at.said)
 	}
 	if err == nil {
@@ -388,36 +404,35 @@ func (s *Set) create(ctx context.Context, c *command, at *spot) (string, error) 
 	return "File created successfully at: " + at.said, err
 }
 
-func (s *Set) replace(ctx context.Context, c *command, at *spot) (string, error) {
+func (s *Set) replace(ctx context.Context, c *command, at *place) (string, error) {
 	old, err := need(c, "old_str", c.OldStr)
+	if err == nil && old == "" {
+		err = wrongf("No replacement was performed, old_str is empty. Please give the text to be replaced.")
+	}
+	if err == nil {
+		err = at.changeable()
+	}
 	if err != nil {
 		return "", err
-	}
-	if old == "" {
-		return "", wrongf("No replacement was performed, old_str is empty. Please give the text to be replaced.")
 	}
 	with, _ := need(c, "new_str", c.NewStr) // nothing without it
 	old, with = strings.ReplaceAll(old, "\r\n", "\n"), strings.ReplaceAll(with, "\r\n", "\n")
-	content, err := s.file(ctx, at)
-	if err != nil {
-		return "", err
-	}
-	i := strings.Index(content.Text, old)
+	before, after, found := strings.Cut(at.content.Text, old)
 	switch {
-	case i < 0:
+	case !found:
 		return "", wrongf("No replacement was performed, old_str `%s` did not appear verbatim in %s.", old, at.said)
-	case strings.Contains(content.Text[i+1:], old):
-		return "", wrongf("No replacement was performed. Multiple occurrences of old_str `%s` in lines: %s. Please ensure it is unique", old, linesWith(content.Text, old))
+	case strings.Contains(at.content.Text[len(before)+1:], old):
+		return "", wrongf("No replacement was performed. Multiple occurrences of old_str `%s` in lines: %s. Please ensure it is unique", old, linesWith(at.content.Text, old))
 	}
-	text := content.Text[:i] + with + content.Text[i+len(old):]
-	e, err := s.rewrite(ctx, api.EditFile{Path: at.file, Version: content.Version, Text: text})
+	text := before + with + after
+	e, err := s.rewrite(ctx, api.EditFile{Path: at.file, Version: at.content.Version, Text: text})
 	if err != nil {
 		return "", err
 	}
 	if now, err := s.k.Editor().Content(ctx, at.file, s.opts.Private); err == nil && now.Version == e.Files[0].Version {
 		text = now.Text // secrets in it are masked
 	}
-	return "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n" + snippet(text, strings.Count(content.Text[:i], "\n")), nil
+	return "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n" + snippet(text, strings.Count(before, "\n")), nil
 }
 
 // linesWith returns the lines of text on which s begins.
@@ -443,56 +458,47 @@ func snippet(text string, line int) string {
 	return strings.Join(out, "\n")
 }
 
-func (s *Set) insert(ctx context.Context, c *command, at *spot) (string, error) {
+func (s *Set) insert(ctx context.Context, c *command, at *place) (string, error) {
 	line, err := need(c, "insert_line", c.InsertLine)
 	if err != nil {
 		return "", err
 	}
 	text, err := need(c, "insert_text", c.InsertText)
+	if err == nil {
+		err = at.changeable()
+	}
 	if err != nil {
 		return "", err
 	}
-	content, err := s.file(ctx, at)
-	if err != nil {
-		return "", err
-	}
-	lines := strings.Split(content.Text, "\n")
+	lines := strings.Split(at.content.Text, "\n")
 	if line < 0 || line > len(lines) {
 		return "", wrongf("Invalid `insert_line` parameter: %d. It should be within the range of lines of the file: [0, %d]", line, len(lines))
 	}
 	lines = slices.Insert(lines, line, strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"))
-	_, err = s.rewrite(ctx, api.EditFile{Path: at.file, Version: content.Version, Text: strings.Join(lines, "\n")})
+	_, err = s.rewrite(ctx, api.EditFile{Path: at.file, Version: at.content.Version, Text: strings.Join(lines, "\n")})
 	return fmt.Sprintf("The file %s has been edited.", at.said), err
 }
 
-// versions returns the files of a place for their removal. The place is a file or a folder.
-func (s *Set) versions(ctx context.Context, at *spot, none string) ([]api.EditFile, []listed, error) {
-	content, folder, err := s.look(ctx, at)
-	if err != nil {
-		return nil, nil, err
+// removed returns the removal of a place: of a file, or of all files of a folder.
+func (s *Set) removed(ctx context.Context, at *place) (out []api.EditFile, err error) {
+	if at.content != nil {
+		return []api.EditFile{{Path: at.file, Version: at.content.Version, Remove: true}}, at.exists("")
 	}
-	if content != nil {
-		if !content.Exists {
-			return nil, nil, wrongf("%s", none)
-		}
-		return []api.EditFile{{Path: at.file, Version: content.Version, Remove: true}}, []listed{{at.rel, at.file, 0}}, nil
-	}
-	var out []api.EditFile
-	for _, f := range folder {
+	for _, f := range at.folder {
 		content, err := s.k.Editor().Content(ctx, f.file, s.opts.Private)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		out = append(out, api.EditFile{Path: f.file, Version: content.Version, Remove: true})
 	}
-	return out, folder, nil
+	return out, nil
 }
 
-func (s *Set) remove(ctx context.Context, c *command, at *spot) (string, error) {
+func (s *Set) remove(ctx context.Context, _ *command, at *place) (string, error) {
 	if at.rel == "" {
 		return "", wrongf("Cannot delete the %s directory itself", memoryRoot)
 	}
-	files, _, err := s.versions(ctx, at, fmt.Sprintf("The path %s does not exist", at.said))
+	files, err := s.removed(ctx, at)
 	if err == nil {
 		_, err = s.rewrite(ctx, files...)
 	}
@@ -500,36 +506,35 @@ func (s *Set) remove(ctx context.Context, c *command, at *spot) (string, error) 
 }
 
 // rename renames a file, or all files of a folder.
-func (s *Set) rename(ctx context.Context, c *command, at *spot) (string, error) {
-	to, err := spotIn(c, "new_path", c.NewPath)
+func (s *Set) rename(ctx context.Context, c *command, at *place) (string, error) {
+	to, err := placeIn(c, "new_path", c.NewPath)
+	if err == nil && at.rel == "" {
+		err = wrongf("Cannot rename the %s directory itself", memoryRoot)
+	}
+	if err == nil {
+		err = s.look(ctx, to)
+	}
+	if err == nil && (to.content == nil || to.content.Exists) {
+		err = wrongf("The destination %s already exists", to.said)
+	}
 	if err != nil {
 		return "", err
 	}
-	if at.rel == "" {
-		return "", wrongf("Cannot rename the %s directory itself", memoryRoot)
+	files, err := s.removed(ctx, at)
+	if err == nil && strings.HasPrefix(to.rel, at.rel+"/") {
+		err = wrongf("Cannot rename %s to %s, which is below it", at.said, to.said)
 	}
-	there, _, err := s.look(ctx, to)
 	if err != nil {
 		return "", err
 	}
-	if there == nil || there.Exists {
-		return "", wrongf("The destination %s already exists", to.said)
+	which := at.folder
+	if at.content != nil {
+		which = []listed{{rel: at.rel, file: at.file}}
 	}
-	gone, which, err := s.versions(ctx, at, fmt.Sprintf("The path %s does not exist", at.said))
-	if err != nil {
-		return "", err
-	}
-	if strings.HasPrefix(to.rel, at.rel+"/") {
-		return "", wrongf("Cannot rename %s to %s, which is below it", at.said, to.said)
-	}
-	files := gone
 	for _, f := range which {
-		dest := spot{said: to.said + strings.TrimPrefix(f.rel, at.rel), rel: to.rel + strings.TrimPrefix(f.rel, at.rel)}
-		dest.file = path.Join(ownFolder, dest.rel)
-		if dest.rel == ownMemory {
-			dest.file = ownMemory
-		}
-		if err := makeable(&dest); err != nil {
+		end := strings.TrimPrefix(f.rel, at.rel)
+		dest := placeOf(to.said+end, to.rel+end)
+		if err := makeable(dest); err != nil {
 			return "", err
 		}
 		files = append(files, api.EditFile{Path: dest.file, From: f.file})
