@@ -105,7 +105,7 @@ func (r *reader) read(c *candidate) error {
 		}
 		return nil
 	case ext == ".md":
-		return r.basicMemory(c)
+		return errors.New("it is Markdown, which needs no import: put it into memory/")
 	case isExport(head, `"mapping"`):
 		return r.chatGPT(c)
 	case isExport(head, `"chat_messages"`):

@@ -37,24 +37,23 @@ type Format string
 // The formats in the order in which they are listed. doc/import.md names the source of each
 // description.
 const (
-	claudeCode  Format = "claude-code"
-	codex       Format = "codex"
-	gemini      Format = "gemini"
-	copilot     Format = "copilot"
-	openCode    Format = "opencode"
-	openClaw    Format = "openclaw"
-	pi          Format = "pi"
-	chatGPT     Format = "chatgpt"
-	claudeAI    Format = "claude-ai"
-	mcpMemory   Format = "mcp-memory"
-	mem0        Format = "mem0"
-	claudeMem   Format = "claude-mem"
-	basicMemory Format = "basic-memory"
+	claudeCode Format = "claude-code"
+	codex      Format = "codex"
+	gemini     Format = "gemini"
+	copilot    Format = "copilot"
+	openCode   Format = "opencode"
+	openClaw   Format = "openclaw"
+	pi         Format = "pi"
+	chatGPT    Format = "chatgpt"
+	claudeAI   Format = "claude-ai"
+	mcpMemory  Format = "mcp-memory"
+	mem0       Format = "mem0"
+	claudeMem  Format = "claude-mem"
 )
 
 // Formats lists them all.
 func Formats() []Format {
-	return []Format{claudeCode, codex, gemini, copilot, openCode, openClaw, pi, chatGPT, claudeAI, mcpMemory, mem0, claudeMem, basicMemory}
+	return []Format{claudeCode, codex, gemini, copilot, openCode, openClaw, pi, chatGPT, claudeAI, mcpMemory, mem0, claudeMem}
 }
 
 // Session is a conversation.
@@ -97,9 +96,8 @@ type Fact struct {
 	Format Format
 	// Topic is the subject of the fact, "" if the store doesn't give one.
 	Topic string
-	// Text is Markdown: a sentence, or the unchanged text of a note if Note is set.
+	// Text is Markdown on one line.
 	Text string
-	Note bool
 	// Source is the place of the fact in the store.
 	Source string
 	// Day is the day of the fact, YYYY-MM-DD, if the store orders its facts by days.
@@ -138,8 +136,7 @@ const (
 	maxGemini  = 128 << 20
 	// maxValue is the largest conversation of an export, and the largest line of a store.
 	maxValue = 64 << 20
-	// maxNote is the largest note. maxFact is the longest fact.
-	maxNote = 4 << 20
+	// maxFact is the longest fact.
 	maxFact = 256 << 10
 )
 
@@ -228,7 +225,7 @@ func (r *reader) folder(root string) error {
 // known reports whether a file may be of a known format by its name.
 func known(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
-	case ".jsonl", ".ndjson", ".json", ".zip", ".db", ".sqlite", ".sqlite3", ".md":
+	case ".jsonl", ".ndjson", ".json", ".zip", ".db", ".sqlite", ".sqlite3":
 		return true
 	}
 	return false
@@ -266,7 +263,7 @@ func (r *reader) hand(s *Session) error {
 
 // fact hands out a fact.
 func (r *reader) fact(f *Fact) error {
-	f.Text, f.Topic = plain(f.Text, f.Note), plain(f.Topic, false)
+	f.Text, f.Topic = plain(f.Text), plain(f.Topic)
 	switch {
 	case f.Text == "":
 		return nil
@@ -297,8 +294,8 @@ func (r *reader) isHere(folder string) bool {
 const stateDir = ".memkernel"
 
 // plain returns a text in a form that memory may hold: without control characters and comments,
-// which could pose as marks. Unless the text is a note, the result is on one line.
-func plain(text string, note bool) string {
+// which could pose as marks. The result is on one line.
+func plain(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
 	text = strings.NewReplacer("<!--", "&lt;!--", "-->", "--&gt;").Replace(text)
 	text = strings.Map(func(c rune) rune {
@@ -307,9 +304,6 @@ func plain(text string, note bool) string {
 		}
 		return c
 	}, text)
-	if note {
-		return strings.Trim(text, "\n")
-	}
 	return strings.Join(strings.Fields(text), " ")
 }
 

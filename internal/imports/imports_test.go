@@ -360,8 +360,7 @@ func TestStores(t *testing.T) {
 {"type":"other"}
 `)
 	lay(t, dir, "mem0.json", `{"results":[{"id":"a1","memory":"Sails on Sundays","user_id":"ana"},{"id":"a2"}]}`)
-	lay(t, dir, "notes/coffee.md", "---\ntitle: Coffee\npermalink: notes/coffee\n---\n\n# Coffee\n\n- [method] Pour over\n\n```\na\n\nb\n```\n")
-	lay(t, dir, "notes/plain.md", "# no note of Basic Memory\n")
+	lay(t, dir, "notes/plain.md", "# a note\n")
 	database(t, filepath.Join(dir, "history.db"),
 		`CREATE TABLE history (id TEXT PRIMARY KEY, memory_id TEXT, old_memory TEXT, new_memory TEXT, event TEXT, created_at DATETIME, updated_at DATETIME, is_deleted INTEGER, actor_id TEXT, role TEXT)`,
 		`INSERT INTO history VALUES ('1','m1',NULL,'Likes tea','ADD','2026-01-01',NULL,0,NULL,NULL),('2','m1','Likes tea','Likes green tea','UPDATE','2026-01-01','2026-01-02',0,NULL,NULL),('3','m2',NULL,'Gone','ADD','2026-01-01',NULL,0,NULL,NULL),('4','m2','Gone',NULL,'DELETE','2026-01-01','2026-01-03',1,NULL,NULL)`)
@@ -379,14 +378,12 @@ func TestStores(t *testing.T) {
 		{Format: mem0, Text: "Likes green tea", Source: "m1"},
 		{Format: claudeMem, Text: "**Till** (bugfix): The till rounds rounds down; in cents", Source: "observation/1", Day: "2026-03-01"},
 		{Format: claudeMem, Text: "**Request**: Mend the till **Learned**: Cents are whole **Completed**: done", Source: "summary/1", Day: "2026-03-02"},
-		{Format: basicMemory, Topic: "Coffee", Text: "# Coffee\n- [method] Pour over", Note: true, Source: "notes/coffee#L6"},
-		{Format: basicMemory, Topic: "Coffee", Text: "```\na\n\nb\n```", Note: true, Source: "notes/coffee#L10"},
 	} {
 		if f := h.fact(want.Text); f == nil || *f != want {
 			t.Errorf("want %+v, got %+v", want, f)
 		}
 	}
-	if len(h.facts) != 9 || h.elsewhere[claudeMem] != 1 || len(h.left) > 0 {
+	if len(h.facts) != 7 || h.elsewhere[claudeMem] != 1 || len(h.left) > 0 {
 		t.Errorf("%d facts, elsewhere %v, left %q", len(h.facts), h.elsewhere, h.left)
 	}
 	if lost := strings.Join(h.lost, "\n"); len(h.lost) != 3 || !strings.Contains(lost, "memory.jsonl:2:") || !strings.Contains(lost, "memory.jsonl:4:") || !strings.Contains(lost, "element 2") {

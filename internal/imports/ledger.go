@@ -199,25 +199,21 @@ func (l *Ledger) Wrote(f Format, b *Batch) error {
 }
 
 // markdown writes facts in the form of memory. Facts are items under the heading of their topic,
-// each with its origin. Notes are unchanged, after a line with their origin.
+// each with its origin.
 func markdown(facts []*Fact) string {
 	var b strings.Builder
-	topic, note := "", false
+	topic := ""
 	for i, f := range facts {
-		if i == 0 || f.Topic != topic || f.Note != note {
+		if i == 0 || f.Topic != topic {
 			if b.Len() > 0 {
 				b.WriteString("\n")
 			}
 			if f.Topic != "" {
 				fmt.Fprintf(&b, "## %s\n\n", f.Topic)
 			}
-			topic, note = f.Topic, f.Note
+			topic = f.Topic
 		}
-		if f.Note {
-			fmt.Fprintf(&b, "From %s, %s:\n\n%s\n\n", f.Format, f.Source, f.Text)
-			continue
-		}
-		fmt.Fprintf(&b, "- %s <!-- from %s:%s -->\n", f.Text, f.Format, strings.NewReplacer("<", "", ">", "", " ", "_", ",", "_").Replace(plain(f.Source, false)))
+		fmt.Fprintf(&b, "- %s <!-- from %s:%s -->\n", f.Text, f.Format, strings.NewReplacer("<", "", ">", "", " ", "_", ",", "_").Replace(plain(f.Source)))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/memkernel/memkernel/internal/jsonl"
 )
 
@@ -173,79 +171,6 @@ func (r *reader) mem0History(c *candidate, db *sql.DB) error {
 		return err
 	}
 	return end()
-}
-
-// basicMemory hands out a note of Basic Memory block by block. A permalink in the front matter
-// identifies such a note. Only new blocks of a note are new facts.
-func (r *reader) basicMemory(c *candidate) error {
-	head := strings.ReplaceAll(string(c.head), "\r\n", "\n")
-	front, _, ok := strings.Cut(strings.TrimPrefix(head, "---\n"), "\n---")
-	var about struct {
-		Title     string `yaml:"title"`
-		Permalink string `yaml:"permalink"`
-	}
-	if !strings.HasPrefix(head, "---\n") || !ok || yaml.Unmarshal([]byte(front), &about) != nil || about.Permalink == "" {
-		if c.named {
-			return errors.New("it is no note of Basic Memory, whose front matter has a permalink; Markdown of the workspace needs no import")
-		}
-		return nil
-	}
-	c.format = basicMemory
-	if c.size > maxNote {
-		return fmt.Errorf("it has %d bytes; at most %d are read of one note", c.size, maxNote)
-	}
-	data, err := io.ReadAll(io.LimitReader(c, maxNote))
-	if err != nil {
-		return err
-	}
-	text := strings.ReplaceAll(string(data), "\r\n", "\n")
-	_, body, _ := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---")
-	line := strings.Count(text[:len(text)-len(body)], "\n") + 1
-	for _, b := range blocks(body, line) {
-		if err := r.fact(&Fact{Format: basicMemory, Topic: cmp.Or(about.Title, about.Permalink), Text: b.text, Note: true, Source: fmt.Sprintf("%s#L%d", about.Permalink, b.line)}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-type block struct {
-	text string
-	line int
-}
-
-// blocks splits a text at blank lines. Fenced code stays whole, and each block has the headings
-// right above it. The parameter line is the number of the first line.
-func blocks(text string, line int) (out []block) {
-	var b strings.Builder
-	at, fenced, headed := line, false, false
-	end := func() {
-		if strings.TrimSpace(b.String()) != "" {
-			out = append(out, block{strings.TrimRight(b.String(), "\n"), at})
-		}
-		b.Reset()
-		headed = false
-	}
-	for l := range strings.Lines(text) {
-		t := strings.TrimSpace(l)
-		if strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~") {
-			fenced = !fenced
-		}
-		switch {
-		case t == "" && !fenced && headed: // the next lines belong to the heading
-		case t == "" && !fenced:
-			end()
-		default:
-			if b.Len() == 0 {
-				at = line
-			}
-			headed = !fenced && strings.HasPrefix(t, "#")
-			b.WriteString(l)
-		}
-		line++
-	}
-	end()
-	return out
 }
 
 // archive reads the conversations in a .zip, as chat services send them.

@@ -28,10 +28,9 @@ func importVerb(a *cli.App) *cobra.Command {
 		Long: `import brings in what other programs kept: sessions of Claude Code, Codex, Gemini CLI,
 Copilot CLI, OpenCode, OpenClaw and Pi, the exports of ChatGPT and Claude
 (conversations.json, or the .zip that holds it), and the stores of MCP's memory server,
-mem0, claude-mem and Basic Memory. A path is a file, or a folder of any of them; without
-one it takes the sessions that the coding agents of this machine kept of this folder. Of
-sessions that say which folder they are of, those of this workspace count; --all takes
-every one.
+mem0 and claude-mem. A path is a file, or a folder of any of them; without one it takes
+the sessions that the coding agents of this machine kept of this folder. Of sessions that
+say which folder they are of, those of this workspace count; --all takes every one.
 
 It prints what it found, and brings it in with --apply: a session as observe does, under
 the key FORMAT:ID, as hooks name it; facts as files in memory/imported/, each with its
