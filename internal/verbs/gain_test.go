@@ -32,12 +32,12 @@ func TestGained(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	got := unknownModels(meter.Unknown{Window: []string{"barge-2", "raft-1"}, Price: []string{"raft-1"}})
+	got := unknownModels([]string{"barge-2", "raft-1"}, []string{"raft-1"})
 	if len(got) != 2 || !strings.Contains(got[0], "barge-2, raft-1") || !strings.Contains(got[0], "plan.context_window") ||
 		!strings.Contains(got[1], "raft-1") || !strings.Contains(got[1], "--prices") {
 		t.Errorf("%q", got)
 	}
-	if got := unknownModels(meter.Unknown{}); !slices.Equal(got, nil) {
+	if got := unknownModels(nil, nil); !slices.Equal(got, nil) {
 		t.Errorf("of nothing: %q", got)
 	}
 }

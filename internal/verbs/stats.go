@@ -256,13 +256,8 @@ func gained(s *meter.Sum) string {
 		by := change(s.BilledUSD, s.WithoutUSD)
 		line += p.Say("; without about {}{?, }{} by an estimate", inCents(&s.WithoutUSD), by != "", by)
 	}
-	for _, c := range []struct {
-		n    int
-		form string
-	}{{s.Cuts, "; {cut}"}, {s.Recalled, "; {recall}"}, {s.Restored, "; {page} brought back"}} {
-		if c.n > 0 {
-			line += p.Say(c.form, c.n)
-		}
+	if s.Cuts > 0 {
+		line += p.Say("; {cut}", s.Cuts)
 	}
 	if s.Unpriced > 0 && s.Unpriced < s.Calls {
 		line += p.Say("; {call} of models without a price not counted", s.Unpriced)
@@ -288,12 +283,12 @@ func change(billed, without float64) string {
 
 // unknownModels names the models without a window or a price, and explains how to set the missing
 // value.
-func unknownModels(u meter.Unknown) (lines []string) {
-	if len(u.Window) > 0 {
-		lines = append(lines, "no window is known of "+strings.Join(u.Window, ", ")+": nothing was cut; set plan.context_window in the configuration, or --context-window")
+func unknownModels(window, price []string) (lines []string) {
+	if len(window) > 0 {
+		lines = append(lines, "no window is known of "+strings.Join(window, ", ")+": nothing was cut; set plan.context_window in the configuration, or --context-window")
 	}
-	if len(u.Price) > 0 {
-		lines = append(lines, "no price is known of "+strings.Join(u.Price, ", ")+": name a file that has it by prices in the configuration, or by --prices; memkernel prices import makes one")
+	if len(price) > 0 {
+		lines = append(lines, "no price is known of "+strings.Join(price, ", ")+": name a file that has it by prices in the configuration, or by --prices; memkernel prices import makes one")
 	}
 	return lines
 }
@@ -311,7 +306,7 @@ func showGain(s *display.Sheet, d *document.Saved) {
 		row(o.Day, o.Calls, inCents(o.BilledUSD), inCents(o.WithoutUSD), change(usd(o.BilledUSD), usd(o.WithoutUSD)))
 	}
 	all := meter.Sum{Calls: d.Calls, Unpriced: d.Unpriced, BilledUSD: usd(d.BilledUSD), WithoutUSD: usd(d.WithoutUSD), Estimated: d.Calls}
-	for _, text := range append([]string{"in all " + gained(&all)}, unknownModels(meter.Unknown{Price: d.Unknown})...) {
+	for _, text := range append([]string{"in all " + gained(&all)}, unknownModels(nil, d.Unknown)...) {
 		s.Para(0, "", "{}", text)
 	}
 }

@@ -34,16 +34,11 @@ type Sum struct {
 	Estimated int
 	// Cuts is the number of cuts.
 	Cuts int
-	// Recalled is the number of calls to which memory was added.
-	Recalled int
-	// Restored is the number of pages that left the prompt and that the model brought back.
-	Restored int
 }
 
 // Add adds another sum.
 func (s *Sum) Add(o Sum) {
-	s.Calls, s.Unpriced, s.Estimated = s.Calls+o.Calls, s.Unpriced+o.Unpriced, s.Estimated+o.Estimated
-	s.Cuts, s.Recalled, s.Restored = s.Cuts+o.Cuts, s.Recalled+o.Recalled, s.Restored+o.Restored
+	s.Calls, s.Unpriced, s.Estimated, s.Cuts = s.Calls+o.Calls, s.Unpriced+o.Unpriced, s.Estimated+o.Estimated, s.Cuts+o.Cuts
 	s.BilledUSD, s.WithoutUSD = s.BilledUSD+o.BilledUSD, s.WithoutUSD+o.WithoutUSD
 	u, v := &s.Usage, &o.Usage
 	u.InputTokens, u.CacheReadTokens, u.OutputTokens = u.InputTokens+v.InputTokens, u.CacheReadTokens+v.CacheReadTokens, u.OutputTokens+v.OutputTokens
@@ -70,18 +65,11 @@ type Meter struct {
 	mu     sync.Mutex
 	all    Sum
 	models map[string]lack
-	lines  map[string]*line
-}
-
-// line is the newest plan of a conversation.
-type line struct {
-	recalled string          // the block of memory
-	pages    map[string]bool // not shown in full
 }
 
 // New makes a meter.
 func New(prices *cachelayout.Book) *Meter {
-	return &Meter{prices: prices, models: map[string]lack{}, lines: map[string]*line{}}
+	return &Meter{prices: prices, models: map[string]lack{}}
 }
 
 // Sum returns the sum so far.
@@ -125,60 +113,32 @@ func (m *Meter) take(b proxy.Billed) Sum {
 	if row.WithoutUSD != nil {
 		s.Estimated = 1
 	}
-	if b.Plan != nil {
-		m.did(&b, &s)
+	if b.Plan != nil && b.Plan.Layout.Made != nil {
+		s.Cuts = 1
 	}
 	m.lacks(&b, s.Unpriced > 0)
 	m.all.Add(s)
 	return s
 }
 
-// did fills in the effects of a call's plan.
-func (m *Meter) did(b *proxy.Billed, s *Sum) {
-	l := m.lines[b.Conversation]
-	if l == nil {
-		l = &line{}
-		m.lines[b.Conversation] = l
-	}
-	if b.Plan.Layout.Made != nil {
-		s.Cuts = 1
-	}
-	if page := b.Plan.Retrieval.Page; page != "" && page != l.recalled {
-		s.Recalled = 1
-	}
-	l.recalled = b.Plan.Retrieval.Page
-	now := make(map[string]bool, len(b.Plan.Reduced))
-	for i := range b.Plan.Reduced {
-		now[b.Plan.Reduced[i].Page] = true
-	}
-	for id := range l.pages {
-		if !now[id] {
-			s.Restored++
-		}
-	}
-	l.pages = now
-}
-
 // lack has the unknown properties of a model.
 type lack struct{ window, price bool }
 
-// Unknown names the models whose window or price is unknown, in order. Window names models that
-// were planned without a known window. Price names models whose calls no cost includes.
-type Unknown struct{ Window, Price []string }
-
-// Unknown names the models of the calls whose window or price was unknown at the model's last call.
-func (m *Meter) Unknown() (u Unknown) {
+// Unknown names the models of the calls whose window or price was unknown at the model's last call,
+// in order. A model without a window was planned without one. No cost includes the calls of a
+// model without a price.
+func (m *Meter) Unknown() (window, price []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, model := range slices.Sorted(maps.Keys(m.models)) {
 		if m.models[model].window {
-			u.Window = append(u.Window, model)
+			window = append(window, model)
 		}
 		if m.models[model].price {
-			u.Price = append(u.Price, model)
+			price = append(price, model)
 		}
 	}
-	return u
+	return window, price
 }
 
 // maxModels bounds the models that are remembered, because clients choose the names.

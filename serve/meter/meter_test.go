@@ -232,11 +232,11 @@ func TestUnknown(t *testing.T) {
 	call("raft-1", "") // passed
 	call(model, api.WindowPrices)
 	call("", "")
-	if u := m.Unknown(); !slices.Equal(u.Window, []string{"barge-2"}) || !slices.Equal(u.Price, []string{"barge-2", "raft-1"}) {
-		t.Errorf("%+v", u)
+	if window, price := m.Unknown(); !slices.Equal(window, []string{"barge-2"}) || !slices.Equal(price, []string{"barge-2", "raft-1"}) {
+		t.Errorf("%q, %q", window, price)
 	}
 	call("barge-2", api.WindowRequest)
-	if u := m.Unknown(); len(u.Window) != 0 || !slices.Equal(u.Price, []string{"barge-2", "raft-1"}) {
-		t.Errorf("after it was set: %+v", u)
+	if window, price := m.Unknown(); len(window) != 0 || !slices.Equal(price, []string{"barge-2", "raft-1"}) {
+		t.Errorf("after it was set: %q, %q", window, price)
 	}
 }
