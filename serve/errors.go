@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/index"
@@ -97,80 +98,72 @@ func badParams(hint, format string, args ...any) *Error {
 
 // asError adds the code, the reason and the hint to an error.
 func asError(err error) *Error {
-	var own *Error
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*Error](err); ok {
 		e := *own
 		return &e
 	}
-	name, hint := reason(err)
-	e := &Error{Code: cmp.Or(codes[name], codeKernel), Message: err.Error(), Data: errorData{Code: name, Hint: hint}}
-	var none *api.NoSessionError
-	if errors.As(err, &none) {
+	r := reasons[slices.IndexFunc(reasons, func(r reason) bool { return r.is(err) })]
+	e := &Error{Code: cmp.Or(codes[r.name], codeKernel), Message: err.Error(), Data: errorData{Code: r.name, Hint: r.hint}}
+	if none, ok := errors.AsType[*api.NoSessionError](err); ok {
 		e.Data.Hint = none.Hint("status lists them")
 	}
-	errors.As(err, &e.Data.Current)
-	var small *budget.TooSmallError
-	if errors.As(err, &small) {
+	if small, ok := errors.AsType[*budget.TooSmallError](err); ok {
 		e.Data.MissingTokens = small.Over
 	}
+	errors.As(err, &e.Data.Current)
 	return e
 }
 
 // ErrorCode returns the word that answers carry for an error of the kernel.
 func ErrorCode(err error) string { return asError(err).Data.Code }
 
-// reasons are the errors that a caller can act on.
-var reasons = []struct {
-	err        error
+// reason is a kind of error that a caller can act on.
+type reason struct {
+	is         func(error) bool
 	name, hint string
-}{
-	{context.Canceled, "CANCELLED", "the call was cancelled"},
-	{context.DeadlineExceeded, "DEADLINE", "allow more time by deadline_ms, or deliver the call again"},
-	{api.ErrClosed, "STOPPING", "connect again: a new daemon serves the same state"},
-	{api.ErrQuestion, "QUERY_TOO_LONG", "ask in fewer words"},
-	{api.ErrNoMessages, "NO_MESSAGES", "hand in the conversation, or a prompt"},
-	{api.ErrAnswered, "ANSWERED", "add the user's words as prompt, or plan before the answer"},
-	{api.ErrNoSession, "NO_SESSION", ""}, // its text lists the sessions that exist
-	{api.ErrPrivate, "PRIVATE", "say private, or plan it under another session_key"},
-	{api.ErrNoThinking, "NO_OVERFLOW", "hand in the messages that were refused"},
-	{api.ErrNoOverflow, "NO_OVERFLOW", "hand in the provider's words as they came, or none"},
-	{api.ErrEditsOff, "DISABLED", "workspace.agent_edits lets agents change memory"},
-	{markdownstore.ErrDenied, "DENIED", "search cites what can be read"},
-	{transcript.ErrUnknownDialect, "UNKNOWN_DIALECT", "name the dialect: anthropic, openai, codex or pi"},
-	{index.ErrForeign, "INDEX_FOREIGN", "move the file away, or use another state directory"},
-	{index.ErrNewer, "INDEX_NEWER", "update memkernel, or delete the index and reindex"},
-	{index.ErrBusy, "INDEX_BUSY", "try again when the other process is done"},
-	{api.ErrRetainRuns, "RETAIN_RUNS", "it does the same: look at what it left when it is done"},
-	{index.ErrMissing, "INDEX_MISSING", "call reindex"},
-	{index.ErrDamaged, "INDEX_DAMAGED", "call reindex with full"},
-	{index.ErrOlder, "INDEX_OLDER", "call reindex"},
-	{fs.ErrPermission, "PERMISSION", "check who owns the file"},
 }
 
-// reason returns the word and the hint for an error.
-func reason(err error) (name, hint string) {
-	switch {
-	case store.Again(err): // whatever else went wrong for it
-		return "TRY_AGAIN", "deliver the call again: what keeps the state was out of reach, or another machine took the session"
-	case errors.As(err, new(*budget.TooSmallError)):
-		return "BUDGET_INSUFFICIENT", "use a larger context_window, a smaller reserve, or less in system, tools and fixed_tokens"
-	case errors.As(err, new(*api.OverflowError)):
-		return "OVERFLOW", "nothing that was refused can be made smaller: compact, reset, or use a larger model"
-	case errors.As(err, new(*store.LogError)):
-		return "DAMAGED", "run 'memkernel check'"
-	case errors.As(err, new(*api.StaleError)):
-		return "CONFLICT", "data.current is what stands there: read it, and ask again"
-	case errors.As(err, new(*api.PersonError)):
-		return "PERSON", "remember adds what holds now"
-	case errors.As(err, new(*api.SecretError)):
-		return "SECRET", "let a person take the secret out of the file"
-	case errors.As(err, new(*api.EditError)):
-		return "REFUSED", "the message says what would be carried out"
-	}
-	for _, r := range reasons {
-		if errors.Is(err, r.err) {
-			return r.name, r.hint
-		}
-	}
-	return "FAILED", ""
+// reasons are in the order in which they are looked at. The last one is any error.
+var reasons = []reason{
+	{store.Again, "TRY_AGAIN", "deliver the call again: what keeps the state was out of reach, or another machine took the session"}, // whatever else went wrong for it
+	{a[*budget.TooSmallError], "BUDGET_INSUFFICIENT", "use a larger context_window, a smaller reserve, or less in system, tools and fixed_tokens"},
+	{a[*api.OverflowError], "OVERFLOW", "nothing that was refused can be made smaller: compact, reset, or use a larger model"},
+	{a[*store.LogError], "DAMAGED", "run 'memkernel check'"},
+	{a[*api.StaleError], "CONFLICT", "data.current is what stands there: read it, and ask again"},
+	{a[*api.PersonError], "PERSON", "remember adds what holds now"},
+	{a[*api.SecretError], "SECRET", "let a person take the secret out of the file"},
+	{a[*api.EditError], "REFUSED", "the message says what would be carried out"},
+	{the(context.Canceled), "CANCELLED", "the call was cancelled"},
+	{the(context.DeadlineExceeded), "DEADLINE", "allow more time by deadline_ms, or deliver the call again"},
+	{the(api.ErrClosed), "STOPPING", "connect again: a new daemon serves the same state"},
+	{the(api.ErrQuestion), "QUERY_TOO_LONG", "ask in fewer words"},
+	{the(api.ErrNoMessages), "NO_MESSAGES", "hand in the conversation, or a prompt"},
+	{the(api.ErrAnswered), "ANSWERED", "add the user's words as prompt, or plan before the answer"},
+	{the(api.ErrNoSession), "NO_SESSION", ""}, // its text lists the sessions that exist
+	{the(api.ErrPrivate), "PRIVATE", "say private, or plan it under another session_key"},
+	{the(api.ErrNoThinking), "NO_OVERFLOW", "hand in the messages that were refused"},
+	{the(api.ErrNoOverflow), "NO_OVERFLOW", "hand in the provider's words as they came, or none"},
+	{the(api.ErrEditsOff), "DISABLED", "workspace.agent_edits lets agents change memory"},
+	{the(markdownstore.ErrDenied), "DENIED", "search cites what can be read"},
+	{the(transcript.ErrUnknownDialect), "UNKNOWN_DIALECT", "name the dialect: anthropic, openai, codex or pi"},
+	{the(index.ErrForeign), "INDEX_FOREIGN", "move the file away, or use another state directory"},
+	{the(index.ErrNewer), "INDEX_NEWER", "update memkernel, or delete the index and reindex"},
+	{the(index.ErrBusy), "INDEX_BUSY", "try again when the other process is done"},
+	{the(api.ErrRetainRuns), "RETAIN_RUNS", "it does the same: look at what it left when it is done"},
+	{the(index.ErrMissing), "INDEX_MISSING", "call reindex"},
+	{the(index.ErrDamaged), "INDEX_DAMAGED", "call reindex with full"},
+	{the(index.ErrOlder), "INDEX_OLDER", "call reindex"},
+	{the(fs.ErrPermission), "PERMISSION", "check who owns the file"},
+	{func(error) bool { return true }, "FAILED", ""},
+}
+
+// a reports whether an error is of a type.
+func a[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
+// the returns a function that reports whether an error is the given one.
+func the(target error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, target) }
 }

@@ -121,10 +121,11 @@ func (h *handler) startFiles(r *record, room int, from string) (hits []retrieval
 			return
 		}
 		if date != "" && from != "" {
-			if first, last := newestOf(f.Text, from); last > 0 && !restored {
+			first, last, only := entriesOf(f.Text, from)
+			if last > 0 && !restored {
 				r.Lines, restored = append(r.Lines, Lines{path, first, last}), true
 			}
-			if onlyOf(f.Text, from) {
+			if only {
 				return
 			}
 		}
@@ -192,42 +193,32 @@ func (q curatedLines) without(path, log string) string {
 	return strings.Join(lines, "")
 }
 
-// onlyOf reports whether a log has only entries of one session's checkpoints. Apart from the
-// day's heading, its blocks must begin with the session's name.
-func onlyOf(text, session string) bool {
-	lead, own := "Session "+session+", cp_", false
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		switch {
-		case strings.HasPrefix(line, lead):
-			own = true
-		case strings.TrimSpace(line) == "", strings.HasPrefix(line, "# ") && !own:
-		case !own || !strings.HasPrefix(line, "- ") && !strings.HasPrefix(line, "<!-- ") && !strings.HasPrefix(line, "  "):
-			return false
-		}
-	}
-	return own
-}
-
-// newestOf returns the lines of a log that the newest checkpoint of a session wrote, with the
-// day's heading if nothing else precedes them. It returns 0 if there are no such lines.
-func newestOf(text, session string) (first, last int) {
-	n, others := 0, false
+// entriesOf finds the entries of one session's checkpoints in a log. It returns the lines of the
+// newest entry, with the day's heading if nothing else precedes them, 0 if there is none. only
+// reports whether the log has nothing but such entries after the day's heading.
+func entriesOf(text, session string) (first, last int, only bool) {
+	n, others, only := 0, false, true
 	for line := range strings.Lines(text) {
 		n++
+		goesOn := strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "<!-- ") || strings.HasPrefix(line, "  ")
 		switch {
 		case strings.HasPrefix(line, "Session "+session+", cp_"):
 			if first, last = n, n; !others {
 				first = 1
 			}
 			others = true
-		case first > 0 && last == n-1 && (strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "<!-- ") || strings.HasPrefix(line, "  ")):
-			last = n
-		case strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "# "):
-			others = true
+		case strings.TrimSpace(line) == "":
+		case strings.HasPrefix(line, "# "):
+			only = only && last == 0
+		case goesOn && last > 0:
+			if last == n-1 {
+				last = n
+			}
+		default:
+			others, only = true, false
 		}
 	}
-	return first, last
+	return first, last, only && last > 0
 }
 
 // anyMemory reports whether the workspace has any file of memory.
