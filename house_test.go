@@ -69,7 +69,7 @@ var arrows = map[string][]string{
 	"internal/jsonl":           {},
 	"internal/textutil":        {},
 	"internal/longwork":        {},
-	"internal/rendezvous":      {"internal/store"},
+	"internal/rendezvous":      {"internal/atomicfile", "internal/store"},
 	"internal/settings":        {"internal/atomicfile"},
 	"internal/store":           {"internal/atomicfile", "internal/textutil"},
 	"internal/store/storetest": {"internal/atomicfile", "internal/store"},
@@ -123,7 +123,7 @@ var arrows = map[string][]string{
 	"replay":        {".", "budget", "cachelayout", "kernel", "kernel/api", "kernel/fault", "replay/recall", "transcript"},
 	"replay/recall": {".", "pagevm/toolcall"},
 
-	"serve":           {".", "budget", "cachelayout", "checkpoint", "index", "internal/atomicfile", "internal/document", "internal/jsonl", "internal/rendezvous", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "markdownstore", "pagevm/journal", "retrieval/foreign", "serve/tools", "transcript"},
+	"serve":           {".", "budget", "cachelayout", "checkpoint", "index", "internal/document", "internal/jsonl", "internal/rendezvous", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "markdownstore", "pagevm/journal", "retrieval/foreign", "serve/tools", "transcript"},
 	"serve/hook":      {".", "cachelayout", "checkpoint", "internal/choice", "internal/settings", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/fault", "markdownstore", "pagevm/mask", "pagevm/represent", "retrieval", "transcript"},
 	"serve/install":   {"internal/atomicfile", "internal/rendezvous", "internal/settings", "internal/store", "internal/textutil", "markdownstore", "serve/hook", "sessions"},
 	"serve/meter":     {".", "cachelayout", "kernel/api", "kernel/billing", "serve/proxy"},

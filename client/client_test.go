@@ -17,7 +17,6 @@ import (
 
 	"github.com/memkernel/memkernel/client/protocol"
 	"github.com/memkernel/memkernel/internal/cli"
-	"github.com/memkernel/memkernel/internal/rendezvous"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/internal/verbs"
 )
@@ -64,8 +63,10 @@ func connected(t *testing.T, o Options) (*Client, string) {
 
 func processOf(t *testing.T, workspace string) *os.Process {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(workspace, ".memkernel", rendezvous.RecordName))
-	var r rendezvous.Record
+	data, err := os.ReadFile(filepath.Join(workspace, ".memkernel", "serve.json"))
+	var r struct {
+		PID int `json:"pid"`
+	}
 	if err == nil {
 		err = json.Unmarshal(data, &r)
 	}

@@ -173,7 +173,7 @@ func TestSocketIsTheUsersOwn(t *testing.T) {
 		if _, err := os.Lstat(socket); !os.IsNotExist(err) {
 			t.Errorf("the socket is still there: %v", err)
 		}
-		if left, _ := filepath.Glob(filepath.Join(ws, ".memkernel", asideName+"*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(ws, ".memkernel", ".serve-*")); len(left) > 0 {
 			t.Errorf("left behind: %v", left)
 		}
 	}

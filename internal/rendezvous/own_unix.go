@@ -21,8 +21,8 @@ func ownFile(path string, fi fs.FileInfo) error {
 	return nil
 }
 
-// OwnFolder returns an error for a folder in which other users could create a socket.
-func OwnFolder(dir string) error {
+// ownFolder returns an error for a folder in which other users could create a socket.
+func ownFolder(dir string) error {
 	fi, err := os.Stat(dir)
 	if err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 // inherits that list from the user's own folder.
 func ownFile(string, fs.FileInfo) error { return nil }
 
-// OwnFolder does nothing on Windows. See ownFile.
-func OwnFolder(string) error { return nil }
+// ownFolder does nothing on Windows. See ownFile.
+func ownFolder(string) error { return nil }
 
 // OwnSession keeps a process from ending with its parent's console.
 func OwnSession() *syscall.SysProcAttr {

@@ -1,9 +1,11 @@
-// Package rendezvous finds the daemon of a state directory for its clients, and has the process
-// attributes for a program that must outlive its parent. It serves nothing and starts nothing.
+// Package rendezvous has the socket at which the daemon of a state directory and its clients meet,
+// and the process attributes for a program that must outlive its parent. It serves nothing and
+// starts nothing.
 package rendezvous
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -11,15 +13,16 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/memkernel/memkernel/internal/atomicfile"
 	"github.com/memkernel/memkernel/internal/store"
 )
 
 const (
 	// socketName is the socket in a state directory whose path is short enough.
 	socketName = "serve.sock"
-	// MaxSocketPath is the longest socket path that every system accepts: macOS has room for 104
+	// maxSocketPath is the longest socket path that every system accepts: macOS has room for 104
 	// bytes including the terminating zero.
-	MaxSocketPath = 103
+	maxSocketPath = 103
 	// dialWait bounds a connect, so that a daemon that hangs is reported as an error.
 	dialWait = 2 * time.Second
 )
@@ -40,7 +43,7 @@ func Path(stateDir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find state directory: %w", err)
 	}
-	if path := filepath.Join(abs, socketName); len(path) <= MaxSocketPath {
+	if path := filepath.Join(abs, socketName); len(path) <= maxSocketPath {
 		return path, nil
 	}
 	base := os.Getenv("XDG_RUNTIME_DIR")
@@ -48,7 +51,7 @@ func Path(stateDir string) (string, error) {
 		base = os.TempDir()
 	}
 	path := filepath.Join(base, fmt.Sprintf("memkernel-%d", os.Getuid()), store.Sum([]byte(abs))[:16]+".sock")
-	if len(path) > MaxSocketPath {
+	if len(path) > maxSocketPath {
 		return "", fmt.Errorf("socket %s: the path is too long for a socket: set XDG_RUNTIME_DIR to a shorter one, or name another --state-dir", path)
 	}
 	return path, nil
@@ -87,17 +90,17 @@ func Dial(path string) (net.Conn, error) {
 	if err := ownFile(path, fi); err != nil {
 		return nil, err
 	}
-	if err := OwnFolder(filepath.Dir(path)); err != nil {
+	if err := ownFolder(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	return net.DialTimeout("unix", path, dialWait)
 }
 
-// RecordName is the file in a state directory that names the socket of its daemon.
-const RecordName = "serve.json"
+// recordName is the file in a state directory that names the socket of its daemon.
+const recordName = "serve.json"
 
-// Record is the content of the file RecordName.
-type Record struct {
+// record is the content of the file recordName.
+type record struct {
 	Format   int    `json:"format"`
 	PID      int    `json:"pid"`
 	Protocol int    `json:"protocol"`
@@ -106,10 +109,93 @@ type Record struct {
 
 // recorded returns the socket that the daemon recorded, "" if there is no record.
 func recorded(stateDir string) string {
-	data, err := store.Files(stateDir).Get(RecordName)
-	var r Record
+	data, err := store.Files(stateDir).Get(recordName)
+	var r record
 	if err != nil || json.Unmarshal(data, &r) != nil || !filepath.IsAbs(r.Socket) {
 		return ""
 	}
 	return r.Socket
+}
+
+// Listen listens at the socket of a state directory, and records the socket and the version of the
+// protocol. The caller must hold the directory's lock, so that no other daemon owns an existing
+// socket. Listen makes the socket in a folder that only the user can open, and moves it to its
+// place when it accepts connections.
+func Listen(stateDir string, protocol int) (net.Listener, string, error) {
+	path, err := Path(stateDir)
+	if err != nil {
+		return nil, "", err
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, "", fmt.Errorf("make socket folder: %w", err)
+	}
+	if err := ownFolder(dir); err != nil {
+		return nil, "", err
+	}
+	if fi, err := os.Lstat(path); err == nil && fi.Mode().Type() != fs.ModeSocket {
+		return nil, "", &Error{path, "there is a file that is no socket: move it away"}
+	}
+	left, _ := filepath.Glob(filepath.Join(stateDir, asideName+"*")) // the pattern is good
+	for _, dir := range left {
+		os.RemoveAll(dir) // of a daemon that was killed while it started
+	}
+	l, err := listenAside(dir, path)
+	if err != nil {
+		return nil, "", fmt.Errorf("listen at %s: %w", path, err)
+	}
+	said, err := json.Marshal(record{Format: 1, PID: os.Getpid(), Protocol: protocol, Socket: path})
+	if err == nil {
+		_, err = store.Files(stateDir).Put(store.Synced, store.Doc{Name: recordName, Data: append(said, '\n')})
+	}
+	if err != nil {
+		l.Close()
+		os.Remove(path)
+		return nil, "", err
+	}
+	return l, path, nil
+}
+
+// asideName begins the names of folders in which sockets are made.
+const asideName = ".serve-"
+
+func listenAside(dir, path string) (net.Listener, error) {
+	// A longer name would make the path too long.
+	aside, err := os.MkdirTemp(dir, asideName)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(aside)
+	short, done, err := shorten(aside)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(short, "s"), Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false)
+	err = os.Chmod(filepath.Join(aside, "s"), 0o600)
+	if err == nil {
+		err = atomicfile.Rename(filepath.Join(aside, "s"), path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// shorten returns a path of a folder that has room for a socket's name. If the folder's own path
+// is too long, the returned path is a link to the folder among the temporary files.
+func shorten(dir string) (short string, done func(), err error) {
+	if len(dir)+len("/s") <= maxSocketPath {
+		return dir, func() {}, nil
+	}
+	tmp, err := os.MkdirTemp("", "mk")
+	if err != nil {
+		return "", nil, err
+	}
+	short = filepath.Join(tmp, "d")
+	return short, func() { os.RemoveAll(tmp) }, os.Symlink(dir, short)
 }
