@@ -51,9 +51,6 @@ type Options struct {
 	Retries int
 	// Name is the name under which the client introduces itself to the daemon.
 	Name string
-	// Notify gets the daemon's notifications, with their method. Notify must not wait for calls
-	// of the client.
-	Notify func(method string, params json.RawMessage)
 }
 
 // Client is a client of a daemon. It may be used by several goroutines.

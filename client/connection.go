@@ -21,8 +21,7 @@ import (
 
 // connection is one connection. A goroutine reads its lines. Each waiting call is kept by its id.
 type connection struct {
-	nc     net.Conn
-	notify func(string, json.RawMessage)
+	nc net.Conn
 
 	writing sync.Mutex
 
@@ -51,7 +50,7 @@ func (o *Options) connect(ctx context.Context) (way, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{nc: nc, notify: o.Notify, waiting: map[uint64]*waiter{}}
+	c := &connection{nc: nc, waiting: map[uint64]*waiter{}}
 	go c.read()
 	return c, nil
 }
@@ -267,7 +266,19 @@ func (c *connection) read() {
 
 func (c *connection) take(m *message) {
 	if m.Method != "" {
-		c.told(m)
+		var p struct {
+			ID uint64 `json:"id"`
+			Progress
+		}
+		if m.Method != "$/progress" || json.Unmarshal(m.Params, &p) != nil {
+			return
+		}
+		c.mu.Lock()
+		w := c.waiting[p.ID]
+		c.mu.Unlock()
+		if w != nil && w.progress != nil {
+			w.progress(p.Progress)
+		}
 		return
 	}
 	var id uint64
@@ -281,26 +292,5 @@ func (c *connection) take(m *message) {
 		w.done <- answer{err: m.Error.error()}
 	default:
 		w.done <- answer{result: m.Result}
-	}
-}
-
-// told hands on a notification.
-func (c *connection) told(m *message) {
-	if m.Method == "$/progress" {
-		var p struct {
-			ID uint64 `json:"id"`
-			Progress
-		}
-		if json.Unmarshal(m.Params, &p) == nil {
-			c.mu.Lock()
-			w := c.waiting[p.ID]
-			c.mu.Unlock()
-			if w != nil && w.progress != nil {
-				w.progress(p.Progress)
-			}
-		}
-	}
-	if c.notify != nil {
-		c.notify(m.Method, m.Params)
 	}
 }
