@@ -3,19 +3,16 @@ package imports
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -64,88 +61,13 @@ func (r *reader) ocSaid(s *Session, document []byte) error {
 	for _, n := range said.Notes {
 		r.lost(openCode, "%s: %s", s.Place, n.Text)
 	}
-	s.add(said.Messages)
+	for _, m := range said.Messages {
+		if m.Role == memkernel.RoleAssistant && m.Model != "" {
+			s.Model = m.Model
+		}
+	}
+	s.Messages = said.Messages
 	return nil
-}
-
-func (s *Session) add(msgs []memkernel.Message) {
-	for i := range msgs {
-		if msgs[i].Role == memkernel.RoleAssistant && msgs[i].Model != "" {
-			s.Model = msgs[i].Model
-		}
-	}
-	s.Messages = append(s.Messages, msgs...)
-}
-
-// database reads a SQLite file. The tables in the file decide the format.
-func (r *reader) database(c *candidate) error {
-	db, err := index.OpenBorrowed(r.ctx, c.path)
-	if err != nil {
-		if c.named || errors.Is(err, context.Canceled) {
-			return err
-		}
-		r.found.Left("", c.place, err.Error())
-		return nil
-	}
-	defer db.Close()
-	for _, known := range []struct {
-		format Format
-		tables map[string][]string
-		read   func(*candidate, *sql.DB) error
-	}{
-		{openCode, map[string][]string{"session": {"id", "directory", "title", "parent_id"}, "message": {"id", "session_id", "data", "time_created"}, "part": {"id", "message_id", "data"}}, r.openCode},
-		{claudeMem, map[string][]string{"observations": {"id", "project", "type", "created_at"}, "session_summaries": {"id", "project", "learned", "created_at"}}, r.claudeMem},
-		{mem0, map[string][]string{"history": {"id", "memory_id", "new_memory", "event", "created_at"}}, r.mem0History},
-	} {
-		has, err := hasTables(r.ctx, db.Columns, known.tables)
-		if err != nil {
-			return db.Plain(err)
-		}
-		if has {
-			c.format = known.format
-			if err := known.read(c, db.DB); err != nil {
-				if s := (stop{}); errors.As(err, &s) {
-					return err
-				}
-				return db.Plain(err)
-			}
-			return nil
-		}
-	}
-	if c.named {
-		return errUnknown
-	}
-	return nil
-}
-
-func hasTables(ctx context.Context, columnsOf func(ctx context.Context, table string) (map[string]bool, error), want map[string][]string) (bool, error) {
-	for table, columns := range want {
-		has, err := columnsOf(ctx, table)
-		if err != nil {
-			return false, err
-		}
-		for _, c := range columns {
-			if !has[c] {
-				return false, nil
-			}
-		}
-	}
-	return true, nil
-}
-
-// rows calls f with the scanner of every row that a query finds.
-func (r *reader) rows(db *sql.DB, f func(scan func(...any) error) error, query string, args ...any) error {
-	rows, err := db.QueryContext(r.ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := f(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // openCode hands out the sessions of OpenCode's database. Sessions with a parent belong to
@@ -241,56 +163,4 @@ func (r *reader) ocSession(db *sql.DB, s *Session) error {
 		return nil
 	}
 	return r.ocSaid(s, text)
-}
-
-// claudeMem hands out the notes of claude-mem: observations, and summaries of sessions. The
-// project is the name of a folder.
-func (r *reader) claudeMem(c *candidate, db *sql.DB) error {
-	if err := r.claudeMemRows(c, db, "observation", "SELECT id, project, created_at, type, title, text, narrative, facts FROM observations ORDER BY id", func(v []sql.NullString) string {
-		text := cmp.Or(v[3].String, v[2].String)
-		if v[1].String != "" {
-			text = "**" + v[1].String + "** (" + v[0].String + "): " + text
-		}
-		return text + "\n" + listed(v[4].String)
-	}); err != nil {
-		return err
-	}
-	return r.claudeMemRows(c, db, "summary", "SELECT id, project, created_at, request, learned, completed, next_steps, notes FROM session_summaries ORDER BY id", func(v []sql.NullString) string {
-		var b strings.Builder
-		for i, name := range []string{"Request", "Learned", "Completed", "Next steps", "Notes"} {
-			if v[i].String != "" {
-				fmt.Fprintf(&b, "**%s**: %s ", name, v[i].String)
-			}
-		}
-		return b.String()
-	})
-}
-
-func (r *reader) claudeMemRows(c *candidate, db *sql.DB, kind, query string, text func([]sql.NullString) string) error {
-	return r.rows(db, func(scan func(...any) error) error {
-		var id int64
-		var project, created string
-		v := make([]sql.NullString, 5)
-		if err := scan(&id, &project, &created, &v[0], &v[1], &v[2], &v[3], &v[4]); err != nil {
-			return err
-		}
-		if !r.o.All && project != filepath.Base(r.workspace) {
-			r.found.Elsewhere(claudeMem)
-			return nil
-		}
-		f := &Fact{Format: claudeMem, Text: text(v), Source: fmt.Sprintf("%s/%d", kind, id), Day: day(parseTime(created))}
-		if r.o.All {
-			f.Topic = project
-		}
-		return r.fact(f)
-	}, query)
-}
-
-// listed returns a JSON list of texts as one line.
-func listed(list string) string {
-	var texts []string
-	if json.Unmarshal([]byte(list), &texts) != nil {
-		return list
-	}
-	return strings.Join(texts, "; ")
 }

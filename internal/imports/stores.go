@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
+	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -11,8 +12,10 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/internal/jsonl"
 )
 
@@ -138,39 +141,113 @@ func (r *reader) mem0(c *candidate) error {
 	return nil
 }
 
-// mem0History hands out the memories that are present at the end of mem0's history.
-func (r *reader) mem0History(c *candidate, db *sql.DB) error {
-	var id, text string
-	end := func() error {
-		if text == "" {
-			return nil
-		}
-		return r.fact(&Fact{Format: mem0, Text: text, Source: id})
-	}
-	if err := r.rows(db, func(scan func(...any) error) error {
-		var of, now, event sql.NullString
-		var row int64
-		if err := scan(&of, &now, &event, &row); err != nil {
+// sqlStore is a program that keeps its data in SQLite.
+type sqlStore struct {
+	format Format
+	// tables are the tables and columns by which a file of the program is recognized.
+	tables map[string][]string
+	// facts are queries for the facts of a store. Each row has the source, the project, the time and
+	// the text of a fact. The project and the time may be NULL. If the source is NULL, the text says
+	// what can't be read.
+	facts []string
+}
+
+var sqlStores = []sqlStore{
+	{openCode, map[string][]string{"session": {"id", "directory", "title", "parent_id"}, "message": {"id", "session_id", "data", "time_created"}, "part": {"id", "message_id", "data"}}, nil},
+	{claudeMem, map[string][]string{"observations": {"id", "project", "type", "created_at"}, "session_summaries": {"id", "project", "learned", "created_at"}}, []string{
+		`SELECT 'observation/' || id, coalesce(project, ''), created_at,
+			coalesce('**' || nullif(title, '') || '** (' || coalesce(type, '') || '): ', '') || coalesce(nullif(narrative, ''), text, '') || ' ' ||
+			coalesce(CASE WHEN json_valid(facts) THEN (SELECT group_concat(value, '; ') FROM json_each(facts)) ELSE facts END, '')
+			FROM observations ORDER BY id`,
+		`SELECT 'summary/' || id, coalesce(project, ''), created_at,
+			coalesce('**Request**: ' || nullif(request, '') || ' ', '') || coalesce('**Learned**: ' || nullif(learned, '') || ' ', '') ||
+			coalesce('**Completed**: ' || nullif(completed, '') || ' ', '') || coalesce('**Next steps**: ' || nullif(next_steps, '') || ' ', '') ||
+			coalesce('**Notes**: ' || nullif(notes, ''), '')
+			FROM session_summaries ORDER BY id`}},
+	{mem0, map[string][]string{"history": {"id", "memory_id", "new_memory", "event", "created_at"}}, []string{
+		`SELECT NULL, NULL, NULL, 'row ' || rowid || ' of its history names no memory' FROM history WHERE coalesce(memory_id, '') = '' ORDER BY rowid`,
+		// The memories that are present at the end of the history.
+		`SELECT memory_id, NULL, NULL, new_memory FROM (SELECT *, row_number() OVER (PARTITION BY memory_id ORDER BY created_at DESC, updated_at DESC, rowid DESC) AS back FROM history)
+			WHERE back = 1 AND memory_id <> '' AND upper(coalesce(event, '')) <> 'DELETE' ORDER BY memory_id`}},
+}
+
+// database reads a SQLite file. The tables in the file decide the format.
+func (r *reader) database(c *candidate) error {
+	db, err := index.OpenBorrowed(r.ctx, c.path)
+	if err != nil {
+		if c.named || errors.Is(err, context.Canceled) {
 			return err
 		}
-		if !of.Valid || of.String == "" {
-			r.lost(mem0, "%s: row %d of its history names no memory", c.place, row)
+		r.found.Left("", c.place, err.Error())
+		return nil
+	}
+	defer db.Close()
+	for _, st := range sqlStores {
+		has := true
+		for table, columns := range st.tables {
+			all, err := db.Columns(r.ctx, table)
+			if err != nil {
+				return db.Plain(err)
+			}
+			has = has && !slices.ContainsFunc(columns, func(name string) bool { return !all[name] })
+		}
+		if !has {
+			continue
+		}
+		c.format = st.format
+		if st.format == openCode {
+			err = r.openCode(c, db.DB)
+		}
+		for i := 0; i < len(st.facts) && err == nil; i++ {
+			err = r.facts(c, db.DB, st.facts[i])
+		}
+		if _, ended := errors.AsType[stop](err); err == nil || ended {
+			return err
+		}
+		return db.Plain(err)
+	}
+	if c.named {
+		return errUnknown
+	}
+	return nil
+}
+
+// facts hands out the facts that a query of a store finds. The project is the name of a folder.
+func (r *reader) facts(c *candidate, db *sql.DB, query string) error {
+	return r.rows(db, func(scan func(...any) error) error {
+		var source, project, created, text sql.NullString
+		if err := scan(&source, &project, &created, &text); err != nil {
+			return err
+		}
+		switch {
+		case !source.Valid:
+			r.lost(c.format, "%s: %s", c.place, text.String)
+			return nil
+		case !r.o.All && project.Valid && project.String != filepath.Base(r.workspace):
+			r.found.Elsewhere(c.format)
 			return nil
 		}
-		if of.String != id {
-			if err := end(); err != nil {
-				return err
-			}
-			id, text = of.String, ""
+		f := &Fact{Format: c.format, Text: text.String, Source: source.String, Day: day(parseTime(created.String))}
+		if r.o.All {
+			f.Topic = project.String
 		}
-		if text = now.String; strings.EqualFold(event.String, "DELETE") {
-			text = ""
-		}
-		return nil
-	}, `SELECT memory_id, new_memory, event, rowid FROM history ORDER BY memory_id, created_at, updated_at, rowid`); err != nil {
+		return r.fact(f)
+	}, query)
+}
+
+// rows calls f with the scanner of every row that a query finds.
+func (r *reader) rows(db *sql.DB, f func(scan func(...any) error) error, query string, args ...any) error {
+	rows, err := db.QueryContext(r.ctx, query, args...)
+	if err != nil {
 		return err
 	}
-	return end()
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // archive reads the conversations in a .zip, as chat services send them.
