@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/memkernel/memkernel"
 )
@@ -53,6 +52,8 @@ type gptMessage struct {
 		System any    `json:"is_user_system_message"`
 	} `json:"metadata"`
 	Weight any `json:"weight"`
+
+	unread error // why the message could not be read
 }
 
 // hidden reports whether ChatGPT keeps the message out of the conversation that it shows:
@@ -96,41 +97,40 @@ func conversations[T any](r *reader, c *candidate, f Format, id func(*T) (string
 
 // gptPath adds the conversation that ChatGPT shows to s.
 func (r *reader) gptPath(s *Session, conv *gptConversation) {
+	var order []string // ids of the nodes with a message, by time
+	msgs, parent := map[string]*gptMessage{}, map[string]string{}
+	for id, node := range conv.Mapping {
+		if parent[id] = node.Parent; len(node.Message) > 0 && string(node.Message) != "null" {
+			m := &gptMessage{}
+			m.unread = json.Unmarshal(node.Message, m)
+			msgs[id], order = m, append(order, id)
+		}
+	}
+	slices.SortFunc(order, func(a, b string) int {
+		return cmp.Or(seconds(msgs[a].CreateTime).Compare(seconds(msgs[b].CreateTime)), cmp.Compare(a, b))
+	})
 	at := conv.CurrentNode
 	if _, ok := conv.Mapping[at]; !ok {
-		at = newestLeaf(conv.Mapping)
-	}
-	var order []string // ids of the nodes with content, by time
-	times, parent := map[string]float64{}, map[string]string{}
-	for id, node := range conv.Mapping {
-		parent[id] = node.Parent
-		var m struct {
-			CreateTime float64 `json:"create_time"`
-		}
-		if !node.empty() {
-			_ = json.Unmarshal(node.Message, &m) // of no time is as of the first
-			times[id], order = m.CreateTime, append(order, id)
+		at = "" // the newest message without a successor, if there is one
+		for _, id := range order {
+			if len(conv.Mapping[id].Children) == 0 && msgs[id].unread == nil {
+				at = id
+			}
 		}
 	}
-	slices.SortFunc(order, func(a, b string) int { return cmp.Or(cmp.Compare(times[a], times[b]), cmp.Compare(a, b)) })
 	path, seen := r.wayTo(s, at, parent, order)
-	for id, node := range conv.Mapping {
-		if !seen[id] && !node.empty() {
+	for id := range msgs {
+		if !seen[id] {
 			s.Aside++
 		}
 	}
 	calls := map[string]string{} // the open call of a tool
 	for _, id := range path {
-		node := conv.Mapping[id]
-		if node.empty() {
-			continue
+		m := msgs[id]
+		if m != nil && m.unread != nil {
+			r.lost(s.Format, "%s: message %s: %w", s.Place, id, m.unread)
 		}
-		var m gptMessage
-		if err := json.Unmarshal(node.Message, &m); err != nil {
-			r.lost(s.Format, "%s: message %s: %w", s.Place, id, err)
-			continue
-		}
-		if m.hidden() && calls[m.Author.Name] == "" {
+		if m == nil || m.unread != nil || m.hidden() && calls[m.Author.Name] == "" {
 			continue
 		}
 		out := memkernel.Message{Key: id, Time: seconds(m.CreateTime), Model: m.Metadata.Model}
@@ -163,9 +163,6 @@ func (r *reader) gptPath(s *Session, conv *gptConversation) {
 	}
 	s.Messages = joinTurns(s.Messages)
 }
-
-// empty reports whether a node holds no message.
-func (n *gptNode) empty() bool { return len(n.Message) == 0 || string(n.Message) == "null" }
 
 // wayTo returns the path from a conversation's beginning to its last message, by the parent that
 // each message names, and the set of messages on the path. If a parent is missing or leads to a
@@ -206,21 +203,6 @@ func (r *reader) wayTo(s *Session, last string, parent map[string]string, order 
 	}
 	slices.Reverse(path)
 	return path, on
-}
-
-// newestLeaf returns the newest message that has no successor.
-func newestLeaf(nodes map[string]gptNode) (leaf string) {
-	var newest time.Time
-	for id, n := range nodes {
-		var m gptMessage
-		if len(n.Children) > 0 || json.Unmarshal(n.Message, &m) != nil {
-			continue
-		}
-		if t := seconds(m.CreateTime); leaf == "" || t.After(newest) || t.Equal(newest) && id < leaf {
-			leaf, newest = id, t
-		}
-	}
-	return leaf
 }
 
 // parts returns the texts of a message. unread is the type of an unknown content.
