@@ -68,7 +68,7 @@ func (g *guard) refusal(r *http.Request) (int, string) {
 	case !g.knowsHost(r):
 		return http.StatusForbidden, "the Host header names no address of this machine"
 	}
-	if from := g.foreignPage(r); from != "" {
+	if from := g.foreignPage(r, acts(r)); from != "" {
 		return http.StatusForbidden, "requests of web pages are not taken: this one comes from " + from + "; --allow-origin lets a page in by its origin"
 	}
 	return 0, ""
@@ -92,12 +92,11 @@ func (g *guard) knowsHost(r *http.Request) bool {
 // foreignPage returns the page of a request that the page may not make. It returns "" if the
 // request is allowed. Pages of this machine may read. For all other requests a page must be
 // allowed by name, or come from the proxy itself.
-func (g *guard) foreignPage(r *http.Request) string {
+func (g *guard) foreignPage(r *http.Request, acts bool) string {
 	origins := r.Header.Values("Origin")
 	if g.allowed(origins) {
 		return ""
 	}
-	acts := r.Header.Get("Upgrade") != "" || r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
 	if len(origins) > 0 && !sameOrigin(r, origins) && (acts || !localOrigin(origins)) {
 		return fmt.Sprintf("%.100q", origins[0])
 	}
@@ -107,6 +106,11 @@ func (g *guard) foreignPage(r *http.Request) string {
 		}
 	}
 	return ""
+}
+
+// acts reports whether a request may do more than read.
+func acts(r *http.Request) bool {
+	return r.Header.Get("Upgrade") != "" || r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
 }
 
 // allowed reports whether all origins of a request were allowed by name.

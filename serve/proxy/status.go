@@ -153,13 +153,7 @@ func strange(r *http.Request) string {
 	if from, _, err := net.SplitHostPort(r.RemoteAddr); err != nil || !isLoopback(from) || !isLoopback(hostOnly(r.Host)) {
 		return "this path is for programs of this machine alone"
 	}
-	origins := r.Header.Values("Origin")
-	for _, site := range r.Header.Values("Sec-Fetch-Site") {
-		if site != "none" && site != "same-origin" {
-			return "this path is not for web pages"
-		}
-	}
-	if len(origins) > 0 && !sameOrigin(r, origins) {
+	if (&guard{}).foreignPage(r, true) != "" {
 		return "this path is not for web pages"
 	}
 	return ""
