@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/memkernel/memkernel/kernel"
@@ -104,7 +105,7 @@ func (m *Manager[M]) Assemble(ctx context.Context, req AssembleRequest) (*Assemb
 	history, err := s.assemble(ctx)
 	if err != nil {
 		m.opt.Logger.Error("history is not planned", "session", req.SessionKey, "error", err)
-		history = s.all()
+		history = slices.Clone(s.host)
 	}
 	return &AssembleResponse[M]{History: history}, nil
 }

@@ -1,7 +1,6 @@
 package picoclaw
 
 import (
-	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -40,11 +39,6 @@ type Options[M any] struct {
 	// defaultMaxSessions. The manager drops the session that was used least recently, and reads
 	// it again when it continues.
 	MaxSessions int
-	// Encode converts a message to the JSON of chat completions, and Decode converts the JSON
-	// back. If they are nil, the manager uses encoding/json, which is right for PicoClaw's
-	// messages.
-	Encode func(M) ([]byte, error)
-	Decode func([]byte) (M, error)
 	// Logger logs errors that are not returned to the host, because the host would lose its
 	// history. A nil Logger discards them.
 	Logger *slog.Logger
@@ -67,12 +61,6 @@ func (o Options[M]) withDefaults() Options[M] {
 	}
 	if o.Private == nil {
 		o.Private = func(string) bool { return false }
-	}
-	if o.Encode == nil {
-		o.Encode = func(m M) ([]byte, error) { return json.Marshal(m) }
-	}
-	if o.Decode == nil {
-		o.Decode = func(b []byte) (m M, err error) { return m, json.Unmarshal(b, &m) }
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

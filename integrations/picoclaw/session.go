@@ -54,7 +54,7 @@ func (s *session[M]) load(history []M) error {
 // add appends a message. It skips the host's system messages. It also skips the kernel's own
 // blocks, which a host that aborted a turn may have put into its record.
 func (s *session[M]) add(msg M) error {
-	raw, err := s.m.opt.Encode(msg)
+	raw, err := json.Marshal(msg)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s *session[M]) add(msg M) error {
 		return err
 	}
 	if err := one.Append([]string{string(raw)}, nil); err != nil {
-		return fmt.Errorf("%w: hand in messages of chat completions, or set Encode", err)
+		return fmt.Errorf("%w: hand in messages of chat completions", err)
 	}
 	if msgs := one.Messages(); len(msgs) == 0 || isBlock(msgs[0]) {
 		return nil
@@ -83,13 +83,10 @@ func isBlock(m memkernel.Message) bool {
 
 // endsWith reports whether the conversation ends with a message.
 func (s *session[M]) endsWith(msg M) bool {
-	raw, err := s.m.opt.Encode(msg)
+	raw, err := json.Marshal(msg)
 	n := s.in.Len()
 	return err == nil && n > 0 && s.in.Values()[n-1] == string(raw)
 }
-
-// all returns all messages of the conversation.
-func (s *session[M]) all() []M { return slices.Clone(s.host) }
 
 // asked returns the number of messages up to the last message that was or will be sent to a
 // model.
@@ -106,7 +103,7 @@ func (s *session[M]) assemble(ctx context.Context) ([]M, error) {
 	msgs := s.in.Messages()
 	n := asked(msgs)
 	if n == 0 {
-		return s.all(), nil
+		return slices.Clone(s.host), nil
 	}
 	req := s.call()
 	req.SessionKey, req.Messages, req.Private, req.Now = s.key, msgs[:n], s.m.opt.Private(s.key), s.m.opt.Now()
@@ -153,8 +150,8 @@ func (s *session[M]) spell(planned []memkernel.Message) ([]M, error) {
 			out = append(out, s.host[it.From:it.To]...)
 			continue
 		}
-		msg, err := s.m.opt.Decode(plain(it.JSON))
-		if err != nil {
+		var msg M
+		if err := json.Unmarshal(plain(it.JSON), &msg); err != nil {
 			return nil, fmt.Errorf("decode a planned message: %w", err)
 		}
 		out = append(out, msg)
