@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memkernel/memkernel/internal/textutil"
-	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/sessions"
 )
 
@@ -22,9 +20,8 @@ type findJSON struct {
 	Query  string `json:"query"`
 	// Found are the listed sessions with a message that holds all words, the newest first.
 	Found []find `json:"found"`
-	// Near are listed sessions that the search of past sessions names, and Elsewhere sessions of
-	// other folders with the words. Both are empty if a listed session has the words.
-	Near      []find `json:"near"`
+	// Elsewhere are sessions of other folders with the words. It is empty if a listed session has
+	// them.
 	Elsewhere []find `json:"elsewhere"`
 }
 
@@ -64,14 +61,13 @@ func (s *Server) find(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &findJSON{Schema: "memkernel/ui_find/v1", Query: q, Found: []find{}, Near: []find{}, Elsewhere: []find{}}
+	out := &findJSON{Schema: "memkernel/ui_find/v1", Query: q, Found: []find{}, Elsewhere: []find{}}
 	for i := range list {
 		if f := &list[i]; !f.again {
 			out.Found = append(out.Found, s.findIn(r.Context(), f, words)...)
 		}
 	}
 	if len(out.Found) == 0 {
-		out.Near = append(out.Near, s.near(r.Context(), list, q)...)
 		out.Elsewhere = s.elsewhere(r.Context(), list, words)
 	}
 	return out, r.Context().Err()
@@ -107,31 +103,6 @@ func (s *Server) findIn(ctx context.Context, f *found, words []string) []find {
 		return []find{{Session: f.id, Path: f.path, Folder: t.cwd, Host: host, Prompt: s.o.head(b.prompt, rowText), Begun: b.begun.UTC(), Item: n + 1, Kind: p.kind, Text: s.o.head(text, rowText)}}
 	}
 	return nil
-}
-
-// near returns the listed sessions that answer a question best, as the search of past sessions
-// ranks them. It covers the sessions in the state folder.
-func (s *Server) near(ctx context.Context, list []found, q string) (out []find) {
-	res, err := s.o.Kernel.Search(ctx, api.SearchRequest{Query: q, Private: s.o.Private, Source: api.SourceSessions})
-	if err != nil || res.Weak {
-		return nil
-	}
-	for i := range res.Hits {
-		h := &res.Hits[i]
-		for j := range list {
-			f := &list[j]
-			key := cmp.Or(f.key, s.shelf.keyOf(cmp.Or(f.brief.id, f.name)))
-			if f.again || key == "" || !strings.HasPrefix(h.Path, sessions.Folder("", textutil.SafeName(key))) || slices.ContainsFunc(out, func(o find) bool { return o.Session == f.id }) {
-				continue
-			}
-			text := h.Snippet
-			if head, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(head, "#") {
-				text = rest // the time and the speaker
-			}
-			out = append(out, find{Session: f.id, Host: f.brief.host, Prompt: s.o.head(f.brief.prompt, rowText), Begun: f.brief.begun.UTC(), Text: s.o.head(oneLine(text), rowText)})
-		}
-	}
-	return out
 }
 
 // holds reports whether a text holds all words, which are in small letters.

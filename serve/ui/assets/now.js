@@ -58,12 +58,11 @@ export async function show(at, view) {
   search();
 }
 
-// none says that no session of this folder has the words, which come near, and which sessions of
-// other folders have them.
+// none says that no session of this folder has the words, and which sessions of other folders do.
 function none(d) {
-  if (!d.near.length && !d.elsewhere.length) return empty("No session has these words, here or in another folder.", "Searched are prompts and answers: all words must be in one of them.");
-  const list = (all) => h("ol", { class: "elsewhere" }, all.map((f) => h("li", {}, f.session ? h("a", { href: "/s/" + f.session }, titleOf(f)) : h("b", {}, titleOf(f)), h("p", { class: "hint" }, hostName(f), " · ", when(f.begun), f.session ? "" : [" · ", h("span", { class: "path" }, f.folder)]), h("p", { class: "quote" }, f.text), !f.session && copied(`'memkernel ui --transcript ${/\s/.test(f.path) ? `"${f.path}"` : f.path}' opens it`))));
-  return [h("p", { class: "lead hint" }, "No session of this folder has all these words in one prompt or answer.", d.near.length > 0 && " These come near:"), d.near.length > 0 && list(d.near), d.elsewhere.length > 0 && [h("p", { class: "lead hint" }, "Sessions of other folders have:"), list(d.elsewhere)]];
+  if (!d.elsewhere.length) return empty("No session has these words, here or in another folder.", ["Searched are prompts and answers: all words must be in one of them. ", h("a", { href: "/memory/search?q=" + encodeURIComponent(d.query) }, "Ask memory"), " for a question."]);
+  return [h("p", { class: "lead hint" }, "No session of this folder has all these words in one prompt or answer. Sessions of other folders have:"),
+    h("ol", { class: "elsewhere" }, d.elsewhere.map((f) => h("li", {}, h("b", {}, titleOf(f)), h("p", { class: "hint" }, hostName(f), " · ", when(f.begun), " · ", h("span", { class: "path" }, f.folder)), h("p", { class: "quote" }, f.text), copied(`'memkernel ui --transcript ${/\s/.test(f.path) ? `"${f.path}"` : f.path}' opens it`))))];
 }
 
 const day = (s) => new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" }).format(new Date(s.begun || s.modified)) + " " + (s.begun || s.modified).slice(0, 10);
