@@ -135,11 +135,11 @@ func (m *Methods) Remember(ctx context.Context, p *protocol.RememberParams) (*pr
 }
 
 // MemoryList: the entries of memory, newest first, with their lines and authors.
-func (m *Methods) MemoryList(ctx context.Context, p *protocol.ListParams) (*protocol.Entries, error) {
+func (m *Methods) MemoryList(ctx context.Context, p *protocol.ListParams) (*protocol.MemoryList, error) {
 	if p == nil {
 		p = &protocol.ListParams{}
 	}
-	return answered[protocol.Entries](ctx, m, "memory.list", p)
+	return answered[protocol.MemoryList](ctx, m, "memory.list", p)
 }
 
 // MemoryUpdate: replace a passage of memory, if it is what was read.
@@ -183,11 +183,11 @@ func (m *Methods) Forget(ctx context.Context, p *protocol.ForgetParams) (*protoc
 }
 
 // Retain: tell what is older than it is to be kept, or remove it.
-func (m *Methods) Retain(ctx context.Context, p *protocol.RetainParams) (*protocol.Retain, error) {
+func (m *Methods) Retain(ctx context.Context, p *protocol.RetainParams) (*protocol.Retained, error) {
 	if p == nil {
 		p = &protocol.RetainParams{}
 	}
-	return answered[protocol.Retain](ctx, m, "retain", p)
+	return answered[protocol.Retained](ctx, m, "retain", p)
 }
 
 // Search: find what memory says.

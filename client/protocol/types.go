@@ -1081,8 +1081,8 @@ type ListParams struct {
 	MaxResults int64  `json:"max_results,omitempty"`
 }
 
-// Entries is the document of list.
-type Entries struct {
+// MemoryList has entries of memory, the newest first.
+type MemoryList struct {
 	Schema  string        `json:"schema"`
 	Entries []MemoryEntry `json:"entries"`
 	// total counts the entries, including those that Max left out.
@@ -1302,8 +1302,8 @@ type RetainParams struct {
 	Now   time.Time `json:"now,omitzero"`
 }
 
-// Retain is the document of retain.
-type Retain struct {
+// Retained lists the data that was removed, or would be.
+type Retained struct {
 	Schema string `json:"schema"`
 	// applied reports whether it was done.
 	Applied bool `json:"applied"`
@@ -1700,7 +1700,7 @@ type Version struct {
 	EvidenceRef string `json:"evidence_ref"`
 }
 
-// Status is the document of status.
+// Status describes the content of a state directory.
 type Status struct {
 	Schema   string          `json:"schema"`
 	StateDir string          `json:"state_dir"`

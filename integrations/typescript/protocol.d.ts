@@ -1048,8 +1048,8 @@ export interface ListParams {
   max_results?: number;
 }
 
-/** Entries is the document of list. */
-export interface Entries {
+/** MemoryList has entries of memory, the newest first. */
+export interface MemoryList {
   schema: string;
   entries: MemoryEntry[];
   /** `total` counts the entries, including those that Max left out. */
@@ -1268,8 +1268,8 @@ export interface RetainParams {
   now?: string;
 }
 
-/** Retain is the document of retain. */
-export interface Retain {
+/** Retained lists the data that was removed, or would be. */
+export interface Retained {
   schema: string;
   /** `applied` reports whether it was done. */
   applied: boolean;
@@ -1654,7 +1654,7 @@ export interface Version {
   evidence_ref: string;
 }
 
-/** Status is the document of status. */
+/** Status describes the content of a state directory. */
 export interface Status {
   schema: string;
   state_dir: string;
@@ -2341,13 +2341,13 @@ export interface Methods {
   flush_turn: { params: FlushTurnParams; result: FlushTurn };
   observe_flush: { params: ObserveFlushParams; result: Flushed };
   remember: { params: RememberParams; result: Remembered };
-  "memory.list": { params: ListParams; result: Entries };
+  "memory.list": { params: ListParams; result: MemoryList };
   "memory.update": { params: UpdateParams; result: EditDocument };
   "memory.delete": { params: EditParams; result: EditDocument };
   "memory.undo": { params: UndoParams; result: UndoDocument };
   "memory.tool": { params: MemoryToolParams; result: MemoryToolDocument };
   forget: { params: ForgetParams; result: Forget };
-  retain: { params: RetainParams; result: Retain };
+  retain: { params: RetainParams; result: Retained };
   search: { params: SearchParams; result: Search };
   read: { params: ReadParams; result: Get };
   get: { params: GetParams; result: Get };
@@ -2396,7 +2396,7 @@ export interface Calls {
   /** Append an entry to memory */
   remember(params: RememberParams, options?: CallOptions): Promise<Remembered>;
   /** The entries of memory, newest first, with their lines and authors */
-  memoryList(params?: ListParams, options?: CallOptions): Promise<Entries>;
+  memoryList(params?: ListParams, options?: CallOptions): Promise<MemoryList>;
   /** Replace a passage of memory, if it is what was read */
   memoryUpdate(params: UpdateParams, options?: CallOptions): Promise<EditDocument>;
   /** Take a passage out of memory, if it is what was read */
@@ -2408,7 +2408,7 @@ export interface Calls {
   /** Tell what removing pages or a session for good takes, or do it */
   forget(params?: ForgetParams, options?: CallOptions): Promise<Forget>;
   /** Tell what is older than it is to be kept, or remove it */
-  retain(params?: RetainParams, options?: CallOptions): Promise<Retain>;
+  retain(params?: RetainParams, options?: CallOptions): Promise<Retained>;
   /** Find what memory says */
   search(params: SearchParams, options?: CallOptions): Promise<Search>;
   /** Lines of a memory file */

@@ -105,15 +105,16 @@ func (m *maker) object(at typeAt) *jsonschema.Schema {
 	m.known[at] = name
 	def := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
 	m.defs[name] = def
-	if doc := m.comments.of(at.t).doc; doc != "" {
+	answer := answerOf(at.t)
+	if doc := m.comments.of(answer).doc; doc != "" {
 		first, rest, _ := strings.Cut(doc, " ")
-		if own, _, _ := strings.Cut(at.t.Name(), "["); first == own {
+		if first == answer.Name() {
 			first = name
 			if strings.HasPrefix(name, "memkernel/") {
 				first = "This"
 			}
 		}
-		def.Description = first + wireNames(at.t).Replace(" "+rest)
+		def.Description = first + wireNames(answer).Replace(" "+rest)
 	}
 	for _, f := range m.fields(at) {
 		if docs := m.docs[at.t]; f.name == "schema" && len(docs) == 1 {
@@ -139,7 +140,7 @@ func (m *maker) name(at typeAt) string {
 	if docs := m.docs[at.t]; len(docs) == 1 && m.whole[docs[0]] {
 		return docs[0]
 	}
-	name, _, _ := strings.Cut(at.t.Name(), "[")
+	name := answerOf(at.t).Name()
 	if name == "" {
 		m.fail("a struct without a name has the members %v: name it", at.t)
 		return ""
@@ -162,6 +163,16 @@ func (m *maker) name(at typeAt) string {
 		m.fail("two types are named %s: name %s otherwise", name, at.t)
 	}
 	return name
+}
+
+// answerOf returns the answer in a [document.Doc], and any other type itself.
+func answerOf(t reflect.Type) reflect.Type {
+	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("json") == ",inline" {
+			return t.Field(i).Type.Elem()
+		}
+	}
+	return t
 }
 
 func title(s string) string {
@@ -193,7 +204,7 @@ func (m *maker) fields(at typeAt) []field {
 				doc = own
 			}
 			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if f.Anonymous && name == "" {
+			if name == "" && (f.Anonymous || options == "inline") {
 				inner := f.Type
 				if inner.Kind() == reflect.Pointer {
 					inner = inner.Elem()

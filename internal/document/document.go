@@ -6,10 +6,12 @@
 package document
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
@@ -26,6 +28,27 @@ func List[T any](s []T) []T {
 		return []T{}
 	}
 	return s
+}
+
+// Doc is a document that adds only its schema to an answer of the kernel. In JSON the members of the
+// answer follow the schema.
+type Doc[T any] struct {
+	Schema string `json:"schema"`
+	Answer *T     `json:",inline"`
+}
+
+// Of returns an answer as a document.
+func Of[T any](schema string, answer *T) Doc[T] { return Doc[T]{schema, answer} }
+
+// MarshalJSON writes the schema in front of the answer's members. Every answer has members.
+func (d Doc[T]) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "{%q:%q,", "schema", d.Schema)
+	start := b.Len()
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // the caller's encoder escapes if it should
+	err := enc.Encode(d.Answer)
+	return slices.Delete(b.Bytes(), start, start+1), err // the answer's own brace
 }
 
 // Get is the document of get and read, for pages and for files.
@@ -145,81 +168,8 @@ type Restore struct {
 
 // OfRestored returns the document of the text from which a session continues.
 func OfRestored(session string, r *api.Restored) Restore {
-	r.Damaged = List(r.Damaged)
 	return Restore{"memkernel/restore/v1", session, r}
 }
-
-// Status is the document of status.
-type Status struct {
-	Schema string `json:"schema"`
-	*api.Status
-}
-
-// OfStatus returns the document of the stored data.
-func OfStatus(st *api.Status) Status {
-	st.Sessions = List(st.Sessions)
-	for i := range st.Sessions {
-		st.Sessions[i].Lines = List(st.Sessions[i].Lines)
-	}
-	return Status{"memkernel/status/v1", st}
-}
-
-// Retain is the document of retain.
-type Retain struct {
-	Schema string `json:"schema"`
-	*api.Retained
-}
-
-// OfRetained returns the document of the data that was, or would be, removed because of its age.
-func OfRetained(r *api.Retained) Retain {
-	r.Sessions = List(r.Sessions)
-	return Retain{"memkernel/retain/v1", r}
-}
-
-// History is the document of history.
-type History struct {
-	Schema string `json:"schema"`
-	*api.History
-}
-
-// OfHistory returns the document of the earlier versions of a file or an entry of memory.
-func OfHistory(h *api.History) History { return History{"memkernel/history/v1", h} }
-
-// Why is the document of why.
-type Why struct {
-	Schema string `json:"schema"`
-	*api.Grounds
-}
-
-// OfGrounds returns the document of the grounds for an entry of memory.
-func OfGrounds(g *api.Grounds) Why { return Why{"memkernel/why/v1", g} }
-
-// Entries is the document of list.
-type Entries struct {
-	Schema string `json:"schema"`
-	*api.MemoryList
-}
-
-// OfList returns the document of a list of entries of memory.
-func OfList(l *api.MemoryList) Entries { return Entries{"memkernel/list/v1", l} }
-
-// Undone is the document of undo.
-type Undone struct {
-	Schema string `json:"schema"`
-	*api.EditUndone
-}
-
-// OfUndone makes the document of an undone edit.
-func OfUndone(u *api.EditUndone) Undone { return Undone{"memkernel/undone/v1", u} }
-
-// Edited is the document of remember, edit and forget PATH:LINE.
-type Edited struct {
-	Schema string `json:"schema"`
-	*api.EntryEdited
-}
-
-// OfEdited makes the document of an entry that was added, replaced or removed.
-func OfEdited(e *api.EntryEdited) Edited { return Edited{"memkernel/edited/v1", e} }
 
 // SystemParts reads the text blocks of a system prompt.
 func SystemParts(blocks []json.RawMessage) ([]memkernel.Part, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -37,11 +38,6 @@ would write unless --apply is given.`,
 	return cmd
 }
 
-type curateJSON struct {
-	Schema string `json:"schema"`
-	*api.Curated
-}
-
 func runCurate(ctx context.Context, a *cli.App, f *api.CurateRequest) error {
 	if _, ok := markdownstore.ParseDate(f.Day, time.UTC); f.Day != "" && !ok {
 		return cli.Usagef("--date %q is not a day such as 2026-03-09", f.Day)
@@ -50,7 +46,7 @@ func runCurate(ctx context.Context, a *cli.App, f *api.CurateRequest) error {
 	if err != nil {
 		return err
 	}
-	if err := cli.Answer(a, curateJSON{"memkernel/curate/v1", out}, out, showCurated); err != nil || a.JSON {
+	if err := cli.Answer(a, document.Of("memkernel/curate/v1", out), out, showCurated); err != nil || a.JSON {
 		return err
 	}
 	if !out.Applied && len(out.Entries) > 0 {
@@ -97,18 +93,13 @@ func includeFlag(cmd *cobra.Command, to *[]string) {
 	cmd.Flags().StringArrayVar(to, "include", nil, "let what somebody else wrote leave as well: a `name` of a file, a heading or an entry (may be repeated)")
 }
 
-type pruneJSON struct {
-	Schema string `json:"schema"`
-	*api.Pruned
-}
-
 func runPrune(ctx context.Context, a *cli.App, f *api.PruneRequest) error {
 	f.PruneOptions = a.PruneOptions(f.Include)
 	out, err := askKeeper(ctx, a, "pruning", api.Keeper.Prune, *f)
 	if err != nil {
 		return err
 	}
-	if err := cli.Answer(a, pruneJSON{"memkernel/prune/v1", out}, out, showPruned); err != nil || a.JSON {
+	if err := cli.Answer(a, document.Of("memkernel/prune/v1", out), out, showPruned); err != nil || a.JSON {
 		return err
 	}
 	if !out.Applied && (len(out.Moves) > 0 || out.BufferBytes > 0) {

@@ -168,18 +168,12 @@ func wordings(ctx context.Context, k *kernel.Kernel, path string, line int, voic
 	return out, nil
 }
 
-// everywhereJSON is the document of forget --everywhere.
-type everywhereJSON struct {
-	Schema string `json:"schema"`
-	*api.Everywhere
-}
-
 func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error {
 	out, err := ask(ctx, a, cli.Needs{}, "forgetting", (*kernel.Kernel).ForgetEverywhere, api.EverywhereRequest{Words: f.everywhere, Also: f.also, Reason: f.reason, Apply: f.apply})
 	if err != nil {
 		return err
 	}
-	if err := cli.Answer(a, everywhereJSON{"memkernel/forget_everywhere/v1", out}, out, showEverywhere); err != nil {
+	if err := cli.Answer(a, document.Of("memkernel/forget_everywhere/v1", out), out, showEverywhere); err != nil {
 		return err
 	}
 	if !out.Applied && len(out.Sessions)+len(out.Lines)+len(out.Backups) > 0 {
@@ -214,7 +208,7 @@ func runRetain(ctx context.Context, a *cli.App, f *api.RetainRequest) error {
 	if err != nil {
 		return err
 	}
-	if err := cli.Answer(a, document.OfRetained(out), out, showRetained); err != nil || a.JSON {
+	if err := cli.Answer(a, document.Of("memkernel/retain/v1", out), out, showRetained); err != nil || a.JSON {
 		return err
 	}
 	for _, f := range out.Unreadable {

@@ -105,7 +105,7 @@ func topicFile(a *cli.App, path string) string {
 
 // showEdited prints an entry that was added, replaced or removed.
 func showEdited(a *cli.App, e *api.EntryEdited) error {
-	if err := cli.Answer(a, document.OfEdited(e), e, drawEdited); err != nil || a.JSON {
+	if err := cli.Answer(a, document.Of("memkernel/edited/v1", e), e, drawEdited); err != nil || a.JSON {
 		return err
 	}
 	if e.Masked > 0 {
@@ -162,7 +162,7 @@ func runList(ctx context.Context, a *cli.App, most *int, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := cli.Answer(a, document.OfList(l), l, showEntries); err != nil || a.JSON {
+	if err := cli.Answer(a, document.Of("memkernel/list/v1", l), l, showEntries); err != nil || a.JSON {
 		return err
 	}
 	for _, f := range l.Skipped {
@@ -321,7 +321,7 @@ func runUndo(ctx context.Context, a *cli.App, edit string) error {
 	if u.Left != "" && !a.JSON {
 		a.Tip("%s", u.Left)
 	}
-	return cli.Answer(a, document.OfUndone(u), u, func(s *display.Sheet, u *api.EditUndone) {
+	return cli.Answer(a, document.Of("memkernel/undone/v1", u), u, func(s *display.Sheet, u *api.EditUndone) {
 		kind := ""
 		if u.Kind != "edit" {
 			kind = u.Kind + " of "

@@ -59,7 +59,7 @@ func runHistory(ctx context.Context, a *cli.App, req *api.HistoryRequest, args [
 	if err != nil {
 		return hintHistory(a, err)
 	}
-	err = cli.Answer(a, document.OfHistory(h), h, showHistory)
+	err = cli.Answer(a, document.Of("memkernel/history/v1", h), h, showHistory)
 	if err == nil && h.Total <= 1 {
 		a.Tip("nothing older is known: 'memkernel nightly' keeps what it changes and what MEMORY.md is each night; 'git log -L LINE,LINE:FILE' prints what was committed")
 	}
@@ -113,7 +113,7 @@ func runWhy(ctx context.Context, a *cli.App, req *api.WhyRequest, args []string)
 	if err != nil {
 		return hintHands(a, err)
 	}
-	return cli.Answer(a, document.OfGrounds(g), g, showGrounds)
+	return cli.Answer(a, document.Of("memkernel/why/v1", g), g, showGrounds)
 }
 
 // origins holds the wording for the writer of a version.

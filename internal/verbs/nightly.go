@@ -253,11 +253,6 @@ quarter of the lines are lost it lists them, and the exit code is 3. As a hook b
 	return cmd
 }
 
-type guardJSON struct {
-	Schema string `json:"schema"`
-	*consolidation.Loss
-}
-
 func runGuard(ctx context.Context, a *cli.App, f *guardFlags) error {
 	var req api.GuardRequest
 	var err error
@@ -271,7 +266,7 @@ func runGuard(ctx context.Context, a *cli.App, f *guardFlags) error {
 	if err != nil {
 		return err
 	}
-	err = cli.Answer(a, guardJSON{"memkernel/guard/v1", loss}, loss, showLoss)
+	err = cli.Answer(a, document.Of("memkernel/guard/v1", loss), loss, showLoss)
 	if err == nil && loss.Refused {
 		a.Tip("bring the lines back, or into the file that owns them; 'memkernel prune' moves them so that nothing is lost")
 		err = cli.WithFindings(len(loss.Lost))

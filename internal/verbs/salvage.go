@@ -32,11 +32,6 @@ put aside.`,
 	return cmd
 }
 
-type salvageJSON struct {
-	Schema string `json:"schema"`
-	*api.Salvaged
-}
-
 func runSalvage(ctx context.Context, a *cli.App, req *api.SalvageRequest) error {
 	if (req.SessionKey == "") == !req.Project {
 		return cli.Usagef("name the session with --session, or --project for what all sessions share")
@@ -45,7 +40,7 @@ func runSalvage(ctx context.Context, a *cli.App, req *api.SalvageRequest) error 
 	if err != nil {
 		return err
 	}
-	if err := cli.Answer(a, salvageJSON{"memkernel/salvage/v1", out}, out, showSalvaged); err != nil {
+	if err := cli.Answer(a, document.Of("memkernel/salvage/v1", out), out, showSalvaged); err != nil {
 		return err
 	}
 	switch {

@@ -81,20 +81,14 @@ plan, memkernel replay --transcript FILE simulates what could be saved.`,
 	return cmd
 }
 
-// gainJSON is the document of gain.
-type gainJSON struct {
-	Schema string `json:"schema"`
-	document.Saved
-}
-
 func runGain(ctx context.Context, a *cli.App, o *billing.Options) error {
 	o.Location = a.Config.Workspace.Timezone.Location()
 	st, err := ask(ctx, a, cli.Needs{}, "", (*kernel.Kernel).Usage, *o)
 	if err != nil {
 		return statsHint(err)
 	}
-	doc := gainJSON{"memkernel/gain/v1", document.OfSaved(st, o.Location)}
-	return cli.Answer(a, doc, &doc.Saved, showGain)
+	saved := document.OfSaved(st, o.Location)
+	return cli.Answer(a, document.Of("memkernel/gain/v1", &saved), &saved, showGain)
 }
 
 // showStats prints sums of what was planned and billed.

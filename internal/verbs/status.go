@@ -10,7 +10,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/install"
@@ -40,7 +39,7 @@ func runStatus(ctx context.Context, a *cli.App, o *api.StatusOptions) error {
 	st.Memory.Sync.OnStart, st.Memory.Sync.OnSearch, st.Memory.Sync.IntervalSeconds = sync.OnSessionStart, sync.OnSearch, time.Duration(sync.Interval).Seconds()
 	st.Memory.Sync.Watch.On = sync.Watch
 	a.Findings(st.Unreadable)
-	doc := statusJSON{document.OfStatus(st), foldersOf(ctx, a), memories(a)}
+	doc := statusJSON{"memkernel/status/v1", st, foldersOf(ctx, a), memories(a)}
 	return cli.Answer(a, doc, st, func(s *display.Sheet, st *api.Status) {
 		showStatus(s, st)
 		for _, f := range doc.Folders {
@@ -57,7 +56,8 @@ var searched = map[bool]string{true: "which private sessions search (retrieval.h
 
 // statusJSON is the document of status, with the memories that hosts keep themselves.
 type statusJSON struct {
-	document.Status
+	Schema string `json:"schema"`
+	*api.Status
 	// Folders are the added folders, which are searched and never written to.
 	Folders []folderJSON `json:"folders"`
 	// HostMemories are folders in which hosts keep their own memories. Private sessions

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -42,20 +41,20 @@ func TestChangesByHand(t *testing.T) {
 	o := openWindow(t, Options{Voice: api.VoicePerson})
 	o.enter(t)
 	before := o.file(t)
-	added := post[document.Edited](t, o, "remember", change{Text: "Staging listens on 8081.", Path: "MEMORY.md"}, http.StatusOK)
+	added := post[api.EntryEdited](t, o, "remember", change{Text: "Staging listens on 8081.", Path: "MEMORY.md"}, http.StatusOK)
 	if !strings.Contains(o.file(t), "- Staging listens on 8081.") || added.Edit == "" {
 		t.Fatalf("%+v: %s", added, o.file(t))
 	}
-	edited := post[document.Edited](t, o, "edit", change{Path: "MEMORY.md", Line: 3, EndLine: 3, Was: "We deploy on Tuesdays.", Text: "We deploy on Fridays."}, http.StatusOK)
+	edited := post[api.EntryEdited](t, o, "edit", change{Path: "MEMORY.md", Line: 3, EndLine: 3, Was: "We deploy on Tuesdays.", Text: "We deploy on Fridays."}, http.StatusOK)
 	if !strings.Contains(o.file(t), "- We deploy on Fridays.") || strings.Contains(o.file(t), "Tuesdays") {
 		t.Errorf("%s", o.file(t))
 	}
-	gone := post[document.Edited](t, o, "edit", change{Path: "MEMORY.md", Line: added.Line, Was: "Staging listens on 8081."}, http.StatusOK)
+	gone := post[api.EntryEdited](t, o, "edit", change{Path: "MEMORY.md", Line: added.Line, Was: "Staging listens on 8081."}, http.StatusOK)
 	if strings.Contains(o.file(t), "8081") {
 		t.Errorf("%s", o.file(t))
 	}
 	for _, e := range []string{gone.Edit, edited.Edit, added.Edit} {
-		post[document.Undone](t, o, "undo", change{Edit: e}, http.StatusOK)
+		post[api.EditUndone](t, o, "undo", change{Edit: e}, http.StatusOK)
 	}
 	if o.file(t) != before {
 		t.Errorf("it was %q and is %q", before, o.file(t))

@@ -80,7 +80,7 @@ class Methods:
         """Append an entry to memory."""
         return self.call("remember", _said({"text": text, "session_key": session_key, "now": now, "private": private, "path": path, "id": id, "evidence": evidence}), timeout=timeout)
 
-    def memory_list(self, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, path: Optional[str] = None, max_results: Optional[int] = None, timeout: Optional[float] = None) -> p.Entries:
+    def memory_list(self, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, path: Optional[str] = None, max_results: Optional[int] = None, timeout: Optional[float] = None) -> p.MemoryList:
         """The entries of memory, newest first, with their lines and authors."""
         return self.call("memory.list", _said({"session_key": session_key, "now": now, "private": private, "path": path, "max_results": max_results}), timeout=timeout)
 
@@ -104,7 +104,7 @@ class Methods:
         """Tell what removing pages or a session for good takes, or do it."""
         return self.call("forget", _said({"session_key": session_key, "now": now, "private": private, "ids": ids, "all": all, "reason": reason, "apply": apply}), timeout=timeout)
 
-    def retain(self, *, apply: Optional[bool] = None, now: Optional[str] = None, timeout: Optional[float] = None) -> p.Retain:
+    def retain(self, *, apply: Optional[bool] = None, now: Optional[str] = None, timeout: Optional[float] = None) -> p.Retained:
         """Tell what is older than it is to be kept, or remove it."""
         return self.call("retain", _said({"apply": apply, "now": now}), timeout=timeout)
 
@@ -221,7 +221,7 @@ class AsyncMethods:
         """Append an entry to memory."""
         return await self.call("remember", _said({"text": text, "session_key": session_key, "now": now, "private": private, "path": path, "id": id, "evidence": evidence}), timeout=timeout)
 
-    async def memory_list(self, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, path: Optional[str] = None, max_results: Optional[int] = None, timeout: Optional[float] = None) -> p.Entries:
+    async def memory_list(self, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, path: Optional[str] = None, max_results: Optional[int] = None, timeout: Optional[float] = None) -> p.MemoryList:
         """The entries of memory, newest first, with their lines and authors."""
         return await self.call("memory.list", _said({"session_key": session_key, "now": now, "private": private, "path": path, "max_results": max_results}), timeout=timeout)
 
@@ -245,7 +245,7 @@ class AsyncMethods:
         """Tell what removing pages or a session for good takes, or do it."""
         return await self.call("forget", _said({"session_key": session_key, "now": now, "private": private, "ids": ids, "all": all, "reason": reason, "apply": apply}), timeout=timeout)
 
-    async def retain(self, *, apply: Optional[bool] = None, now: Optional[str] = None, timeout: Optional[float] = None) -> p.Retain:
+    async def retain(self, *, apply: Optional[bool] = None, now: Optional[str] = None, timeout: Optional[float] = None) -> p.Retained:
         """Tell what is older than it is to be kept, or remove it."""
         return await self.call("retain", _said({"apply": apply, "now": now}), timeout=timeout)
 

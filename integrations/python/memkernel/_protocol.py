@@ -700,8 +700,8 @@ class Ref(TypedDict):
     hash: str
 
 
-class Entries(TypedDict):
-    """Entries is the document of list."""
+class MemoryList(TypedDict):
+    """MemoryList has entries of memory, the newest first."""
 
     schema: str
     entries: List["MemoryEntry"]
@@ -815,8 +815,8 @@ class ForgottenFacts(TypedDict):
     entries: int
 
 
-class Retain(TypedDict):
-    """Retain is the document of retain."""
+class Retained(TypedDict):
+    """Retained lists the data that was removed, or would be."""
 
     schema: str
     applied: bool
@@ -1086,7 +1086,7 @@ class Version(_Version, total=False):
 
 
 class Status(TypedDict):
-    """Status is the document of status."""
+    """Status describes the content of a state directory."""
 
     schema: str
     state_dir: str
