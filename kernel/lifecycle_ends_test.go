@@ -49,7 +49,7 @@ func TestTurnSyncs(t *testing.T) {
 	var syncs atomic.Int64
 	defer atomicfile.SetHook(func(op, _ string) error {
 		switch op {
-		case atomicfile.OpSync, atomicfile.OpSyncDir, atomicfile.OpSyncFS:
+		case "sync", "syncdir", "syncfs":
 			syncs.Add(1)
 		}
 		return nil

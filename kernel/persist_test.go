@@ -169,7 +169,7 @@ func boundedWrites(t *testing.T, off bool, bound int) {
 	syncs, most := 0, 0
 	t.Cleanup(atomicfile.SetHook(func(op, _ string) error {
 		switch op {
-		case atomicfile.OpSync, atomicfile.OpSyncFS, atomicfile.OpSyncDir:
+		case "sync", "syncfs", "syncdir":
 			syncs++
 		}
 		return nil

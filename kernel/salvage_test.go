@@ -371,7 +371,7 @@ func leaveTemp(t *testing.T, dir string, pid int) string {
 	t.Helper()
 	var name string
 	restore := atomicfile.SetHook(func(op, path string) error {
-		if op == atomicfile.OpCreate {
+		if op == "create" {
 			name = filepath.Base(path)
 		}
 		return nil

@@ -176,7 +176,7 @@ func TestStateConflict(t *testing.T) {
 		c.add(memkernel.RoleAssistant, words("Done."))
 		n, renames := 0, 0
 		restore := atomicfile.SetHook(func(op, path string) error {
-			if op != atomicfile.OpRename || filepath.Base(path) != "SESSION-STATE.md" {
+			if op != "rename" || filepath.Base(path) != "SESSION-STATE.md" {
 				return nil
 			}
 			// Every second one puts back what was written meanwhile.

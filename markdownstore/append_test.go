@@ -231,7 +231,7 @@ func TestAppendWhenOperationsFail(t *testing.T) {
 			s := open(t, dir, true)
 			count := 0
 			restore := atomicfile.SetHook(func(op, path string) error {
-				if count++; count == n+1 && op != atomicfile.OpTruncate {
+				if count++; count == n+1 && op != "truncate" {
 					return failure
 				}
 				return nil
@@ -264,7 +264,7 @@ func TestAppendWhileAnEditorSaves(t *testing.T) {
 	p := filepath.Join(dir, "memory", "t.md")
 	saved := 0
 	restore := atomicfile.SetHook(func(op, path string) error {
-		if op == atomicfile.OpWrite && saved < 2 {
+		if op == "write" && saved < 2 {
 			saved++
 			tmp := filepath.Join(dir, "editor.tmp")
 			os.WriteFile(tmp, fmt.Appendf(nil, "old\nsaved %d\n", saved), 0o644)
@@ -291,7 +291,7 @@ func TestAppendWhileSomeoneAppends(t *testing.T) {
 		f.Close()
 	})
 	defer atomicfile.SetHook(func(op, path string) error {
-		if op == atomicfile.OpWrite {
+		if op == "write" {
 			once()
 		}
 		return nil

@@ -52,9 +52,9 @@ func TestFolderKeepsTheContract(t *testing.T) {
 			unhook = atomicfile.SetHook(func(op, path string) error {
 				switch {
 				case strings.Contains(path, ".memkernel"):
-				case op == atomicfile.OpTruncate && f.Lose:
+				case op == "truncate" && f.Lose:
 					return storetest.ErrKilled
-				case (op == atomicfile.OpWrite || op == atomicfile.OpRemove) && !done:
+				case (op == "write" || op == "remove") && !done:
 					done = true
 					if f.Meanwhile != nil {
 						f.Meanwhile()

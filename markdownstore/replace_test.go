@@ -149,7 +149,7 @@ func TestReplaceWhileAnEditorWrites(t *testing.T) {
 	p := filepath.Join(dir, "memory", "t.md")
 	once := sync.OnceFunc(func() { os.WriteFile(p, []byte("human\n"), 0o644) })
 	defer atomicfile.SetHook(func(op, path string) error {
-		if op == atomicfile.OpSync {
+		if op == "sync" {
 			once()
 		}
 		return nil

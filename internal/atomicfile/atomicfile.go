@@ -86,7 +86,7 @@ func WriteFileIf(path string, data []byte, perm fs.FileMode, sync bool, check fu
 // writeTemp makes a temp in dir, and syncs it if sync is set. After an error no temp is left.
 func writeTemp(dir string, data []byte, perm fs.FileMode, sync bool, st *Stats) (string, error) {
 	path := tempPath(dir)
-	if err := runHook(OpCreate, path); err != nil {
+	if err := runHook("create", path); err != nil {
 		return "", err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
@@ -111,7 +111,7 @@ func writeTemp(dir string, data []byte, perm fs.FileMode, sync bool, st *Stats) 
 // to st. On Windows it does nothing, because the system has no such call and the file system logs
 // renames.
 func SyncDir(dir string, st *Stats) error {
-	if err := runHook(OpSyncDir, dir); err != nil {
+	if err := runHook("syncdir", dir); err != nil {
 		return fmt.Errorf("sync directory %s: %w", dir, err)
 	}
 	if runtime.GOOS == "windows" {
@@ -129,14 +129,14 @@ func SyncDir(dir string, st *Stats) error {
 }
 
 func syncFile(f *os.File, st *Stats) error {
-	if err := runHook(OpSync, f.Name()); err != nil {
+	if err := runHook("sync", f.Name()); err != nil {
 		return err
 	}
 	return st.wait(f.Sync)
 }
 
 func rename(from, to string) error {
-	if err := runHook(OpRename, to); err != nil {
+	if err := runHook("rename", to); err != nil {
 		return err
 	}
 	return os.Rename(from, to)
@@ -144,7 +144,7 @@ func rename(from, to string) error {
 
 // writeAll writes data with one write call where the system allows it.
 func writeAll(w io.Writer, path string, data []byte) error {
-	err := runHook(OpWrite, path)
+	err := runHook("write", path)
 	if p, ok := err.(*PartialWrite); ok {
 		w.Write(data[:min(p.N, len(data))])
 	}
@@ -179,7 +179,7 @@ func MkdirAll(dir string, perm fs.FileMode) (st Stats, err error) {
 
 // mkdir tolerates that another process was faster.
 func mkdir(dir string, perm fs.FileMode) error {
-	err := runHook(opMkdir, dir)
+	err := runHook("mkdir", dir)
 	if err == nil {
 		err = os.Mkdir(dir, perm)
 	}
@@ -191,7 +191,7 @@ func mkdir(dir string, perm fs.FileMode) error {
 
 // Remove deletes a file durably. A missing file is no error.
 func Remove(path string) (st Stats, err error) {
-	if err = runHook(OpRemove, path); err == nil {
+	if err = runHook("remove", path); err == nil {
 		err = os.Remove(path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -239,7 +239,7 @@ func Sync(f *os.File) (Stats, error) {
 
 // Truncate cuts f back to size bytes.
 func Truncate(f *os.File, size int64) error {
-	err := runHook(OpTruncate, f.Name())
+	err := runHook("truncate", f.Name())
 	if err == nil {
 		err = f.Truncate(size)
 	}
@@ -256,7 +256,7 @@ func OpenAppend(path string, perm os.FileMode) (*os.File, error) {
 	if err == nil || !os.IsNotExist(err) {
 		return f, err
 	}
-	if err := runHook(OpCreate, path); err != nil {
+	if err := runHook("create", path); err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
 	f, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, perm)

@@ -152,15 +152,15 @@ func TestLargeGroupOrder(t *testing.T) {
 	syncs := 0
 	for i, op := range *ops {
 		switch kind, _, _ := strings.Cut(op, " "); kind {
-		case OpSync, OpSyncFS:
+		case "sync", "syncfs":
 			syncs++
 			lastSync = i
-		case OpRename:
+		case "rename":
 			if firstRename < 0 {
 				firstRename = i
 			}
 			lastRename = i
-		case OpSyncDir:
+		case "syncdir":
 			if firstDir < 0 {
 				firstDir = i
 			}
@@ -185,9 +185,9 @@ func TestGroupWithoutSyncFS(t *testing.T) {
 	syncs := 0
 	t.Cleanup(SetHook(func(op, path string) error {
 		switch op {
-		case OpSyncFS:
+		case "syncfs":
 			return syscall.ENOSYS
-		case OpSync:
+		case "sync":
 			syncs++
 		}
 		return nil

@@ -5,25 +5,12 @@ import (
 	"time"
 )
 
-// The operations that a hook sees. A hook gets the path of the operation. For a rename, this is
-// the new path.
-const (
-	opMkdir    = "mkdir"
-	OpCreate   = "create"
-	OpWrite    = "write"
-	OpSync     = "sync"
-	OpSyncFS   = "syncfs"
-	OpRename   = "rename"
-	OpSyncDir  = "syncdir"
-	OpTruncate = "truncate"
-	OpRemove   = "remove"
-)
-
-// hook is called before each operation. If it returns an error, the operation fails without
-// effect. A *PartialWrite lets a write happen in part.
+// hook is called before each operation: mkdir, create, write, sync, syncfs, rename, syncdir,
+// truncate or remove. It gets the path of the operation, for a rename the new path. If it returns
+// an error, the operation fails without effect. A *PartialWrite lets a write happen in part.
 type hook func(op, path string) error
 
-// PartialWrite, returned by a hook for OpWrite, writes the first N bytes and
+// PartialWrite, returned by a hook for a write, writes the first N bytes and
 // then fails with Err, as a full disk does.
 type PartialWrite struct {
 	N   int

@@ -15,7 +15,7 @@ const haveSyncFS = true
 // Since Linux 5.8 it reports write errors that happened after d was opened, so
 // d must be opened before the files are written.
 func syncFS(d *os.File, st *Stats) error {
-	if err := runHook(OpSyncFS, d.Name()); err != nil {
+	if err := runHook("syncfs", d.Name()); err != nil {
 		return err
 	}
 	defer runtime.KeepAlive(d)

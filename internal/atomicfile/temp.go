@@ -70,7 +70,7 @@ func CleanTemps(dir string) error {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		err := runHook(OpRemove, path)
+		err := runHook("remove", path)
 		if err == nil {
 			err = os.Remove(path)
 		}

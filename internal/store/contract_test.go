@@ -38,7 +38,7 @@ var kinds = map[string]kind{
 			step := 0
 			restore := atomicfile.SetHook(func(op, _ string) error {
 				switch step++; {
-				case step == n && op == atomicfile.OpWrite:
+				case step == n && op == "write":
 					return &atomicfile.PartialWrite{N: part, Err: errDead}
 				case step == n || step > n && !refused:
 					return errDead

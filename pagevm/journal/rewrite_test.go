@@ -72,7 +72,7 @@ func TestJournalRewriteFails(t *testing.T) {
 		t.Error(err)
 	}
 	restore := atomicfile.SetHook(func(op, _ string) error {
-		if op == atomicfile.OpRename {
+		if op == "rename" {
 			return stop
 		}
 		return nil

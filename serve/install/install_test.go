@@ -446,7 +446,7 @@ func TestReadOnly(t *testing.T) {
 	in := site(t, t.TempDir())
 	before := tree(t, in.Workspace)
 	restore := atomicfile.SetHook(func(op, path string) error {
-		if op == atomicfile.OpRename && strings.HasSuffix(path, ".json") && strings.Contains(path, ".codex") {
+		if op == "rename" && strings.HasSuffix(path, ".json") && strings.Contains(path, ".codex") {
 			return &fs.PathError{Op: op, Path: path, Err: syscall.EACCES}
 		}
 		return nil
@@ -472,7 +472,7 @@ func TestRulesReadOnly(t *testing.T) {
 		write(t, in, ".github/CODEOWNERS", "* kim\n")
 		before := tree(t, in.Workspace)
 		restore := atomicfile.SetHook(func(op, path string) error {
-			if op == atomicfile.OpRename && filepath.Base(path) == locked {
+			if op == "rename" && filepath.Base(path) == locked {
 				return &fs.PathError{Op: op, Path: path, Err: syscall.EROFS}
 			}
 			return nil
@@ -537,7 +537,7 @@ func TestHostWrites(t *testing.T) {
 		path := write(t, in, ".mcp.json", "{}")
 		n := 0
 		restore := atomicfile.SetHook(func(op, at string) error {
-			if op == atomicfile.OpSync && filepath.Dir(at) == in.Workspace && n < times {
+			if op == "sync" && filepath.Dir(at) == in.Workspace && n < times {
 				n++
 				return os.WriteFile(path, []byte(`{"n":`+strings.Repeat("1", n)+`}`), 0o640)
 			}
