@@ -116,9 +116,9 @@ func showTour(s *display.Sheet, files int, answers []demoAnswer, plan *planned) 
 			s.Line("    {}", a.Result.Detail)
 			continue
 		}
-		h, mark := &a.Result.Hits[0], newMarker(a.Question, s.Style)
+		h, mark := &a.Result.Hits[0], marker(a.Question, s.Style)
 		for _, l := range display.Wrap(address(h.Path, h.StartLine)+"  "+strings.TrimPrefix(strings.Join(strings.Fields(h.Text), " "), "- "), s.Columns()-4) {
-			s.Raw("    " + mark.text(l))
+			s.Raw("    " + mark(l))
 		}
 	}
 	tourPlan(s, plan)

@@ -46,17 +46,17 @@ func TestLifetime(t *testing.T) {
 // TestMarker: painting adds colour and nothing else, and finds other forms of a
 // word.
 func TestMarker(t *testing.T) {
-	m := newMarker("deploys 数据库", display.Style{Color: true})
-	if got, want := screened(m.text("We deployed 数据, the deploy: ok")), "We \x1b[33mdeployed\x1b[0m \x1b[33m数据\x1b[0m, the \x1b[33mdeploy\x1b[0m: ok"; got != want {
+	mark := marker("deploys 数据库", display.Style{Color: true})
+	if got, want := screened(mark("We deployed 数据, the deploy: ok")), "We \x1b[33mdeployed\x1b[0m \x1b[33m数据\x1b[0m, the \x1b[33mdeploy\x1b[0m: ok"; got != want {
 		t.Fatalf("got %q, want %q", got, want)
 	}
 	strip := strings.NewReplacer("\x1b[33m", "", "\x1b[0m", "")
 	rapid.Check(t, func(t *rapid.T) {
 		line := display.Printable(rapid.String().Draw(t, "line"))
-		if got := strip.Replace(screened(m.text(line))); got != line {
+		if got := strip.Replace(screened(mark(line))); got != line {
 			t.Fatalf("%q became %q", line, got)
 		}
-		if got := newMarker("deploy", display.Style{}).text(line); got != line {
+		if got := marker("deploy", display.Style{})(line); got != line {
 			t.Fatalf("without colour %q became %q", line, got)
 		}
 	})

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -185,7 +184,7 @@ const leastScore = 0.005
 // showHits prints a block per hit and marks the words of the query. If explain is set, it also prints
 // the parts of each score. On a terminal it prints the hits that the rows hold, at least one.
 func showHits(s *display.Sheet, query string, res *retrieval.Result, explain bool) {
-	mark := newMarker(query, s.Style)
+	mark := marker(query, s.Style)
 	hits := res.Hits
 	if !explain {
 		hits = slices.DeleteFunc(slices.Clone(hits), func(h retrieval.Hit) bool { return h.Score < leastScore })
@@ -222,7 +221,7 @@ func showHits(s *display.Sheet, query string, res *retrieval.Result, explain boo
 const rowsBelow = 5
 
 // hit prints a hit.
-func hit(s *display.Sheet, h *retrieval.Hit, mark *marker, explain bool) {
+func hit(s *display.Sheet, h *retrieval.Hit, mark func(string) string, explain bool) {
 	by := ""
 	if strings.HasPrefix(h.Origin, retrieval.WrittenBy) {
 		by = "  " + h.Origin
@@ -240,7 +239,7 @@ func hit(s *display.Sheet, h *retrieval.Hit, mark *marker, explain bool) {
 
 // showRuns prints the lines of a hit's place unchanged. Lines of files have their numbers.
 // Headings are printed where they change.
-func showRuns(s *display.Sheet, h *retrieval.Hit, runs []retrieval.More, mark *marker) {
+func showRuns(s *display.Sheet, h *retrieval.Hit, runs []retrieval.More, mark func(string) string) {
 	last, shown, trail := 0, "", runs[0].Trail
 	gutter := len(strconv.Itoa(runs[len(runs)-1].EndLine))
 	say := func(ink string, text string) { s.Line("  {}", display.Inked(ink, text)) }
@@ -286,14 +285,14 @@ func showRuns(s *display.Sheet, h *retrieval.Hit, runs []retrieval.More, mark *m
 }
 
 // marked prints a line after its number and keeps its indentation.
-func marked(s *display.Sheet, number, line string, ink string, mark *marker) {
+func marked(s *display.Sheet, number, line string, ink string, mark func(string) string) {
 	text := strings.TrimLeft(line, " \t")
 	in := min(display.Width(strings.ReplaceAll(line[:len(line)-len(text)], "\t", "    ")), s.Columns()/4)
 	for i, l := range display.Wrap(text, s.Columns()-len(number)-in-2) {
 		if i == 1 {
 			number, in = strings.Repeat(" ", len(number)), in+2
 		}
-		s.Raw(s.Paint(ink, number) + strings.Repeat(" ", in) + mark.text(l))
+		s.Raw(s.Paint(ink, number) + strings.Repeat(" ", in) + mark(l))
 	}
 }
 
@@ -377,57 +376,24 @@ func behindBy(l *index.Lag) string {
 	return fmt.Sprintf(" (%d changed, %d gone)", l.Files, l.Removed)
 }
 
-// marker paints the words of a query in a text. It compares words as the index does, so other
-// forms of a word match too. Without colour it changes nothing.
-type marker struct {
-	display.Style
-	a     *analysis.Analyzer
-	terms []string
-}
+// aWord matches a word. In scripts without blanks between words it matches the text between two
+// punctuation marks.
+const aWord = `[\p{L}\p{Nd}\p{M}_]+`
 
-func newMarker(query string, p display.Style) *marker {
-	m := &marker{Style: p}
-	if p.Color {
-		a := analysis.New()
-		m.a, m.terms = a, a.Query(query, nil)
+// marker returns a function that paints the words of a query in a line. It compares words as the
+// index does, so other forms of a word match too. Without colour it changes nothing.
+func marker(query string, p display.Style) func(line string) string {
+	if !p.Color {
+		return func(line string) string { return line }
 	}
-	return m
-}
-
-// text paints a line.
-func (m *marker) text(line string) string {
-	if !m.Color {
-		return line
+	a, words := analysis.New(), regexp.MustCompile(aWord)
+	terms := a.Query(query, nil)
+	return func(line string) string {
+		return words.ReplaceAllStringFunc(line, func(w string) string {
+			if slices.ContainsFunc(a.Query(w, nil), func(t string) bool { return slices.Contains(terms, t) }) {
+				return p.Paint("yellow", w)
+			}
+			return w
+		})
 	}
-	var b strings.Builder
-	for len(line) > 0 {
-		n := wordEnd(line)
-		b.WriteString(m.word(line[:n]))
-		line = line[n:]
-	}
-	return b.String()
-}
-
-// wordEnd returns the length of the first word of a text, or of its first character if that
-// belongs to no word. In scripts without blanks between words, it takes the text between two
-// punctuation marks for one word.
-func wordEnd(s string) int {
-	_, size := utf8.DecodeRuneInString(s)
-	for i, r := range s {
-		inWord := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_'
-		switch {
-		case i == 0 && !inWord:
-			return size
-		case !inWord:
-			return i
-		}
-	}
-	return len(s)
-}
-
-func (m *marker) word(w string) string {
-	if w != "" && slices.ContainsFunc(m.a.Query(w, nil), func(t string) bool { return slices.Contains(m.terms, t) }) {
-		return m.Paint("yellow", w)
-	}
-	return w
 }
