@@ -10,7 +10,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Key is one setting of one [Config].
+// Key is one setting of one [Config]. In a tree it may also be a section, which has a Name, a Doc
+// and a rule for projects.
 type Key struct {
 	// Name is the dotted path in the file.
 	Name string
@@ -31,6 +32,7 @@ type Key struct {
 	Project string
 
 	def, limits string
+	section     bool
 	value       reflect.Value
 }
 
@@ -70,57 +72,54 @@ func (k Key) projectMay(before reflect.Value) bool {
 	}
 }
 
-// section is a struct of settings. Its own settings come before the settings of the sections
-// below it.
-type section struct {
-	name, doc string
-	keys      []Key
-	sections  []section
+// Keys lists all settings in the order of the documentation.
+func (c *Config) Keys() []Key {
+	return slices.DeleteFunc(c.tree(), func(k Key) bool { return k.section })
 }
 
-// Keys lists all settings in the order of the documentation.
-func (c *Config) Keys() []Key { return c.tree().all() }
+// tree lists all settings and sections in the order of a file.
+func (c *Config) tree() []Key { return treeOf(reflect.ValueOf(c).Elem(), "", "") }
 
-// tree returns the form of a file: all settings in their sections.
-func (c *Config) tree() section { return sectionOf(reflect.ValueOf(c).Elem(), "", "", "") }
-
-// sectionOf reads the fields of a struct. The section's rule for projects holds for each of its
-// settings without a rule of its own.
-func sectionOf(v reflect.Value, name, doc, project string) section {
-	s := section{name: name, doc: doc}
+// treeOf lists the settings of a struct and then its sections, each followed by its own members.
+// The section's rule for projects holds for each of its settings without a rule of its own.
+func treeOf(v reflect.Value, section, project string) (keys []Key) {
+	var sections []Key
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		if !f.IsExported() || f.Tag.Get("server") != "" && !server {
+		tag := f.Tag
+		if !f.IsExported() || tag.Get("server") != "" && !server {
 			continue
 		}
-		full := strings.TrimPrefix(name+"."+f.Tag.Get("key"), ".")
-		if f.Type.Kind() == reflect.Struct {
-			own := f.Tag.Get("project")
-			s.sections = append(s.sections, sectionOf(v.Field(i), full, f.Tag.Get("doc")+projectDoc(own, "a setting of this section"), cmp.Or(own, project)))
-		} else {
-			k := keyOf(v.Field(i), full, f.Tag)
-			k.Doc += projectDoc(k.Project, "it")
-			k.Project = cmp.Or(k.Project, project)
-			s.keys = append(s.keys, k)
+		k := Key{Name: strings.TrimPrefix(section+"."+tag.Get("key"), "."), Doc: tag.Get("doc"), Empty: tag.Get("empty"), Flag: tag.Get("flag"),
+			Experimental: tag.Get("experimental") != "", Project: cmp.Or(tag.Get("project"), project), def: tag.Get("default"), limits: tag.Get("range"), value: v.Field(i)}
+		if of := tag.Get("of"); of != "" {
+			k.Of = strings.Split(of, "|")
+		}
+		if f.Type.Kind() != reflect.Struct {
+			k.Doc += projectDoc(tag.Get("project"), "it")
+			keys = append(keys, k)
+			continue
+		}
+		k.section = true
+		k.Doc += projectDoc(tag.Get("project"), "a setting of this section")
+		sections = append(append(sections, k), treeOf(k.value, k.Name, k.Project)...)
+	}
+	return append(keys, sections...)
+}
+
+// below returns the direct members of a section, or of the file for "". The section of earlier
+// versions has the members of the file.
+func below(tree []Key, section string) (out []Key) {
+	of := ""
+	if section != "" && section != earlier {
+		of = section + "."
+	}
+	for _, k := range tree {
+		if strings.TrimSuffix(k.Name, short(k.Name)) == of {
+			out = append(out, k)
 		}
 	}
-	return s
-}
-
-func keyOf(v reflect.Value, name string, tag reflect.StructTag) Key {
-	k := Key{Name: name, Doc: tag.Get("doc"), Empty: tag.Get("empty"), Flag: tag.Get("flag"), def: tag.Get("default"), limits: tag.Get("range"), Project: tag.Get("project"), Experimental: tag.Get("experimental") != "", value: v}
-	if of := tag.Get("of"); of != "" {
-		k.Of = strings.Split(of, "|")
-	}
-	return k
-}
-
-func (s section) all() []Key {
-	keys := slices.Clone(s.keys)
-	for _, below := range s.sections {
-		keys = append(keys, below.all()...)
-	}
-	return keys
+	return out
 }
 
 // short returns the last word of a dotted path, as it is in the file.
@@ -145,7 +144,7 @@ func (c *Config) Origin(name string) Origin { return c.origin[name] }
 func (c *Config) Set(name, text, flag string) error {
 	k, ok := c.find(name)
 	if !ok {
-		return &Error{Err: fmt.Errorf("unknown key %q", name), Hint: c.suggest(c.tree(), name)}
+		return &Error{Err: fmt.Errorf("unknown key %q", name), Hint: c.suggest("", name)}
 	}
 	scratch := k
 	scratch.value = reflect.New(k.value.Type()).Elem()
@@ -238,62 +237,46 @@ func (k Key) checkRange() error {
 
 // suggest returns the hint for a key that a section doesn't have: the key that was probably
 // meant, or the existing keys if no key is similar.
-func (c *Config) suggest(s section, word string) string {
+func (c *Config) suggest(section, word string) string {
 	if _, known := c.find(word); known && strings.Contains(word, ".") {
 		return "a dot is a level of the file: write " + short(word) + " indented below its section"
 	}
-	near := c.nearest(s, short(word))
-	if _, key := c.find(near); key && s.name != "" && !strings.Contains(near, ".") {
+	near := c.nearest(section, short(word))
+	if _, key := c.find(near); key && section != "" && !strings.Contains(near, ".") {
 		return fmt.Sprintf("did you mean %s, at the top of the file?", near)
 	}
 	if near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
 	}
-	if s.name == "" {
-		keys := len(s.keys)
-		return fmt.Sprintf("sections are %s; %s stands by itself", strings.Join(s.words()[keys:], ", "), strings.Join(s.words()[:keys], ", "))
+	var keys, sections []string
+	for _, k := range below(c.tree(), section) {
+		if k.section {
+			sections = append(sections, short(k.Name))
+		} else {
+			keys = append(keys, short(k.Name))
+		}
 	}
-	return fmt.Sprintf("keys of %s are %s", s.name, strings.Join(s.words(), ", "))
-}
-
-// words returns the names that may be in a section.
-func (s section) words() []string {
-	var out []string
-	for _, k := range s.keys {
-		out = append(out, short(k.Name))
+	if section == "" {
+		return fmt.Sprintf("sections are %s; %s stands by itself", strings.Join(sections, ", "), strings.Join(keys, ", "))
 	}
-	for _, b := range s.sections {
-		out = append(out, short(b.name))
-	}
-	return out
+	return fmt.Sprintf("keys of %s are %s", section, strings.Join(append(keys, sections...), ", "))
 }
 
 // nearest returns the full name of the key that a word misspells, within a third of the word's
 // length, or "". It prefers keys of the same section.
-func (c *Config) nearest(s section, word string) string {
+func (c *Config) nearest(section, word string) string {
 	best, name := 2*(len(word)/3+1), ""
 	try := func(full string, far int) {
 		if d := 2*textutil.Distance(word, short(full)) + far; d < best {
 			best, name = d, full
 		}
 	}
-	for _, w := range s.words() {
-		try(strings.TrimPrefix(s.name+"."+w, "."), 0)
+	all := c.tree()
+	for _, k := range below(all, section) {
+		try(strings.TrimPrefix(section+"."+short(k.Name), "."), 0)
 	}
-	for _, full := range c.tree().names() {
-		try(full, 1)
+	for _, k := range all {
+		try(k.Name, 1)
 	}
 	return name
-}
-
-// names returns the full names of all sections and keys.
-func (s section) names() []string {
-	var out []string
-	for _, k := range s.keys {
-		out = append(out, k.Name)
-	}
-	for _, b := range s.sections {
-		out = append(append(out, b.name), b.names()...)
-	}
-	return out
 }

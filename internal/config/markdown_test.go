@@ -82,49 +82,37 @@ Defaults and allowed values of settings are in parentheses.
 func markdown() string {
 	var b strings.Builder
 	b.WriteString(markdownHead)
-	tree := Default().tree()
-	if len(tree.keys) > 0 {
-		b.WriteString("\n## At the top of the file\n")
-		tree.table(&b)
+	b.WriteString("\n## At the top of the file\n")
+	all := Default().tree()
+	documented := func(k Key) bool {
+		return slices.ContainsFunc(all, func(m Key) bool {
+			return !m.section && !m.Experimental && (m.Name == k.Name || strings.HasPrefix(m.Name, k.Name+"."))
+		})
 	}
-	for _, s := range tree.documented().sections {
-		s.markdown(&b)
-	}
-	tree.list(&b)
+	table(&b, slices.DeleteFunc(slices.Clone(all), func(k Key) bool { return !documented(k) }))
+	list(&b, all)
 	return b.String()
 }
 
 // tables lists the settings of sections, by their names, as markdown does.
 func tables(names ...string) string {
 	var b strings.Builder
-	var find func([]section)
-	find = func(sections []section) {
-		for _, s := range sections {
-			if slices.Contains(names, s.name) {
-				s.markdown(&b)
-			} else {
-				find(s.sections)
-			}
-		}
-	}
-	find([]section{sectionOf(reflect.ValueOf(Default()).Elem(), "", "", "")})
+	table(&b, slices.DeleteFunc(Default().tree(), func(k Key) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return k.Name == name || strings.HasPrefix(k.Name, name+".") })
+	}))
 	return b.String()
 }
 
-func (s section) markdown(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## %s\n\n%s\n", s.name, s.doc)
-	s.table(b)
-	for _, below := range s.sections {
-		below.markdown(b)
-	}
-}
-
-// table lists the settings of a section, each with its default, its values and its meaning.
-func (s section) table(b *strings.Builder) {
-	if len(s.keys) > 0 {
-		b.WriteString("\n")
-	}
-	for _, k := range s.keys {
+// table lists settings below their sections, each with its default, its values and its meaning.
+func table(b *strings.Builder, tree []Key) {
+	for i, k := range tree {
+		if k.section {
+			fmt.Fprintf(b, "\n## %s\n\n%s\n", k.Name, k.Doc)
+			continue
+		}
+		if i == 0 || tree[i-1].section {
+			b.WriteString("\n")
+		}
 		values, meaning := "; "+k.Accepts(), k.meaning()
 		if k.value.Kind() == reflect.Bool {
 			values = ""
@@ -136,24 +124,11 @@ func (s section) table(b *strings.Builder) {
 	}
 }
 
-// documented leaves out the experimental settings, and sections that have no others.
-func (s section) documented() section {
-	s.keys = slices.DeleteFunc(slices.Clone(s.keys), func(k Key) bool { return k.Experimental })
-	var below []section
-	for _, b := range s.sections {
-		if b = b.documented(); len(b.all()) > 0 {
-			below = append(below, b)
-		}
-	}
-	s.sections = below
-	return s
-}
-
 // list names the experimental settings with their defaults: memkernel config --sample
 // explains each.
-func (s section) list(b *strings.Builder) {
+func list(b *strings.Builder, tree []Key) {
 	b.WriteString("\n## Settings of experiments\n\nThese are right as they are: weights, limits and waits that measurements have set. They may change or go in any version. `memkernel config --sample` has the meaning of each.\n\n")
-	for _, k := range s.all() {
+	for _, k := range tree {
 		if k.Experimental {
 			fmt.Fprintf(b, "- `%s`: `%s`\n", k.Name, k.yaml())
 		}

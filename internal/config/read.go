@@ -50,13 +50,13 @@ func (c *Config) over(r io.Reader, name string, project bool) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	f := &file{Config: c, name: name, project: project, lines: map[string]int{}}
+	f := &file{Config: c, name: name, project: project, tree: c.tree(), lines: map[string]int{}}
 	root, err := f.document(data)
 	if err != nil {
 		return err
 	}
 	if root != nil {
-		if err := f.section(f.tree(), root); err != nil {
+		if err := f.section("", root); err != nil {
 			return err
 		}
 	}
@@ -68,6 +68,7 @@ type file struct {
 	*Config
 	name    string
 	project bool           // see [Config.Over]
+	tree    []Key          // all settings and sections
 	lines   map[string]int // the settings that were read, by full name
 }
 
@@ -132,13 +133,13 @@ func (f *file) syntax(err error) error {
 }
 
 // section reads a mapping. An empty mapping changes nothing.
-func (f *file) section(s section, n *yaml.Node) error {
+func (f *file) section(name string, n *yaml.Node) error {
 	n = target(n)
 	switch {
 	case n.ShortTag() == "!!null":
 		return nil
 	case n.Kind != yaml.MappingNode:
-		return f.errorAt(n.Line, s.name, f.suggest(s, ""), "want keys and values, got %s", describe(n))
+		return f.errorAt(n.Line, name, f.suggest(name, ""), "want keys and values, got %s", describe(n))
 	}
 	lines := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -147,7 +148,7 @@ func (f *file) section(s section, n *yaml.Node) error {
 			return f.errorAt(k.Line, "", "keep one of them", "key %q stands in line %d already", k.Value, before)
 		}
 		lines[k.Value] = k.Line
-		if err := f.member(s, k, n.Content[i+1]); err != nil {
+		if err := f.member(name, k, n.Content[i+1]); err != nil {
 			return err
 		}
 	}
@@ -155,27 +156,27 @@ func (f *file) section(s section, n *yaml.Node) error {
 }
 
 // member reads one key of a section.
-func (f *file) member(s section, k, v *yaml.Node) error {
-	if s.name == "" && k.Value == earlier {
-		s.name = earlier
-		return f.section(s, v)
+func (f *file) member(section string, k, v *yaml.Node) error {
+	if section == "" && k.Value == earlier {
+		return f.section(earlier, v)
 	}
-	if i := slices.IndexFunc(s.sections, func(b section) bool { return short(b.name) == k.Value }); i >= 0 {
-		return f.section(s.sections[i], v)
-	}
-	i := slices.IndexFunc(s.keys, func(key Key) bool { return short(key.Name) == k.Value })
+	members := below(f.tree, section)
+	i := slices.IndexFunc(members, func(m Key) bool { return short(m.Name) == k.Value })
 	if i < 0 {
-		if s.name == "" && k.Value == "store" && !server && !f.project {
+		if section == "" && k.Value == "store" && !server && !f.project {
 			if line := line(target(v), "backend", "postgres"); line > 0 {
 				return f.errorAt(line, "store.backend", "run memkernel-server, which keeps the state in PostgreSQL, or take it out", "memkernel keeps the state in files, and would not find what is in the database")
 			}
 		}
-		if f.removedKey(k, v, strings.TrimPrefix(s.name+"."+k.Value, ".")) {
+		if f.removedKey(k, v, strings.TrimPrefix(section+"."+k.Value, ".")) {
 			return nil
 		}
-		return f.errorAt(k.Line, s.name, f.suggest(s, k.Value), "unknown key %q", k.Value)
+		return f.errorAt(k.Line, section, f.suggest(section, k.Value), "unknown key %q", k.Value)
 	}
-	key := s.keys[i]
+	key := members[i]
+	if key.section {
+		return f.section(key.Name, v)
+	}
 	if before, twice := f.lines[key.Name]; twice {
 		return f.errorAt(k.Line, key.Name, "keep one of them", "it stands in line %d already", before)
 	}

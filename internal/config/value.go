@@ -26,40 +26,30 @@ type kind struct {
 	tags []string
 }
 
-// kindOf returns the table of types that a setting may have.
-func kindOf(v reflect.Value) kind {
-	text := []string{"!!str"}
-	counted := []string{"!!str", "!!int", "!!float"}
-	switch v.Interface().(type) {
-	case bool:
-		return kind{"true or false", "", []string{"!!bool"}}
-	case int:
-		return kind{"whole number", "", []string{"!!int"}}
-	case float64:
-		return kind{"number", "", []string{"!!int", "!!float"}}
-	case Tokens:
-		return kind{"tokens", "tokens", counted}
-	case cachelayout.Economy:
-		return kind{"save, balanced, keep or a number from 0 to 1", "", counted}
-	case Size:
-		return kind{"size", "bytes", counted}
-	case Duration:
-		return kind{"duration", "seconds", counted}
-	case filePath:
-		return kind{"file", "", text}
-	case address:
-		return kind{"URL", "", text}
-	case envName:
-		return kind{"name of a variable", "", text}
-	case dsn:
-		return kind{"DSN", "", text}
-	case zone:
-		return kind{"time zone", "", text}
-	case []string:
-		return kind{"list of text", "", text}
-	}
-	return kind{"text", "", text}
+var (
+	text    = []string{"!!str"}
+	counted = []string{"!!str", "!!int", "!!float"}
+)
+
+// kinds has all types that a setting may have.
+var kinds = map[reflect.Type]kind{
+	reflect.TypeFor[string]():              {"text", "", text},
+	reflect.TypeFor[bool]():                {"true or false", "", []string{"!!bool"}},
+	reflect.TypeFor[int]():                 {"whole number", "", []string{"!!int"}},
+	reflect.TypeFor[float64]():             {"number", "", []string{"!!int", "!!float"}},
+	reflect.TypeFor[Tokens]():              {"tokens", "tokens", counted},
+	reflect.TypeFor[cachelayout.Economy](): {"save, balanced, keep or a number from 0 to 1", "", counted},
+	reflect.TypeFor[Size]():                {"size", "bytes", counted},
+	reflect.TypeFor[Duration]():            {"duration", "seconds", counted},
+	reflect.TypeFor[filePath]():            {"file", "", text},
+	reflect.TypeFor[address]():             {"URL", "", text},
+	reflect.TypeFor[envName]():             {"name of a variable", "", text},
+	reflect.TypeFor[dsn]():                 {"DSN", "", text},
+	reflect.TypeFor[zone]():                {"time zone", "", text},
+	reflect.TypeFor[[]string]():            {"list of text", "", text},
 }
+
+func kindOf(v reflect.Value) kind { return kinds[v.Type()] }
 
 // setter is implemented by pointers to the types of this package.
 type setter interface{ Set(string) error }
@@ -71,6 +61,8 @@ func parse(v reflect.Value, s string) error {
 		return p.Set(s)
 	case *string:
 		*p = s
+	case *filePath:
+		*p = filePath(s)
 	case *[]string:
 		*p = strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
 	case *bool:
@@ -300,12 +292,6 @@ func formatScaled(n int64, scales []scale) string {
 // filePath is a file. In a configuration file it is relative to that file's folder. [Config.Over] sets it
 // relative to the current folder, or absolute.
 type filePath string
-
-// Set takes any path.
-func (p *filePath) Set(s string) error {
-	*p = filePath(s)
-	return nil
-}
 
 // address is an http or https address without user and password.
 type address string

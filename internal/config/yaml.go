@@ -12,17 +12,10 @@ import (
 // each value.
 func (c *Config) YAML() string {
 	var b strings.Builder
-	tree := c.tree()
-	setting := func(b *strings.Builder, indent string, k Key) {
+	c.write(&b, "", func(indent string, k Key) {
 		line := fmt.Sprintf("%s%s: %s", indent, short(k.Name), k.yaml())
-		fmt.Fprintf(b, "%-40s # %s\n", line, comment(c.Origin(k.Name).String()))
-	}
-	for _, k := range tree.keys {
-		setting(&b, "", k)
-	}
-	for _, s := range tree.sections {
-		s.write(&b, setting)
-	}
+		fmt.Fprintf(&b, "%-40s # %s\n", line, comment(c.Origin(k.Name).String()))
+	})
 	return b.String()
 }
 
@@ -31,35 +24,29 @@ func (c *Config) YAML() string {
 func Sample() string {
 	var b strings.Builder
 	b.WriteString("# Settings of memkernel with their defaults. Take the # before a key away to\n# change it.\n")
-	tree := Default().tree()
-	setting := func(b *strings.Builder, indent string, k Key) {
-		prose(b, indent, k.meaning()+" ("+k.Accepts()+")")
-		fmt.Fprintf(b, "%s#%s: %s\n", indent, short(k.Name), k.yaml())
-	}
-	for _, k := range tree.keys {
-		b.WriteString("\n")
-		setting(&b, "", k)
-	}
-	for _, s := range tree.sections {
-		b.WriteString("\n")
-		s.write(&b, setting)
-	}
+	Default().write(&b, "\n", func(indent string, k Key) {
+		prose(&b, indent, k.meaning()+" ("+k.Accepts()+")")
+		fmt.Fprintf(&b, "%s#%s: %s\n", indent, short(k.Name), k.yaml())
+	})
 	return b.String()
 }
 
-// write writes a section. It calls setting to write each setting.
-func (s section) write(b *strings.Builder, setting func(b *strings.Builder, indent string, k Key)) {
-	depth := strings.Count(s.name, ".")
-	indent := strings.Repeat("  ", depth)
-	if s.doc != "" {
-		prose(b, indent, s.doc)
-	}
-	fmt.Fprintf(b, "%s%s:\n", indent, short(s.name))
-	for _, k := range s.keys {
-		setting(b, indent+"  ", k)
-	}
-	for _, below := range s.sections {
-		below.write(b, setting)
+// write writes the sections, and calls setting to write each setting. The parameter gap precedes
+// the sections and settings at the top of the file.
+func (c *Config) write(b *strings.Builder, gap string, setting func(indent string, k Key)) {
+	for _, k := range c.tree() {
+		indent := strings.Repeat("  ", strings.Count(k.Name, "."))
+		if indent == "" {
+			b.WriteString(gap)
+		}
+		if !k.section {
+			setting(indent, k)
+			continue
+		}
+		if k.Doc != "" {
+			prose(b, indent, k.Doc)
+		}
+		fmt.Fprintf(b, "%s%s:\n", indent, short(k.Name))
 	}
 }
 
