@@ -2,14 +2,13 @@ package cli
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/config"
+	edits "github.com/memkernel/memkernel/internal/settings"
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -115,36 +114,19 @@ func Within(folder, path string) (bool, error) {
 	return filepath.IsLocal(rel), err
 }
 
-// within returns a path relative to a folder, with the links resolved that exist, "" if there is
-// no way from the folder.
+// within returns a path relative to a folder, with all links resolved, "" if there is no way from
+// the folder.
 func within(folder, path string) (string, error) {
-	root, err := followed(folder)
-	if err != nil {
-		return "", err
-	}
-	to, err := followed(path)
-	if err != nil {
-		return "", err
-	}
-	rel, _ := filepath.Rel(root, to)
-	return rel, nil
-}
-
-// followed returns a path with its links resolved. The part that does not exist yet stays
-// unchanged.
-func followed(path string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	to, err := filepath.EvalSymlinks(abs)
-	if errors.Is(err, fs.ErrNotExist) {
-		dir, name := filepath.Split(abs)
-		if dir = filepath.Clean(dir); dir == abs {
-			return abs, nil
+	both := [2]string{folder, path}
+	for i := range both {
+		abs, err := filepath.Abs(both[i])
+		if err == nil {
+			both[i], err = edits.Follow(abs)
 		}
-		dir, err = followed(dir)
-		return filepath.Join(dir, name), err
+		if err != nil {
+			return "", err
+		}
 	}
-	return to, err
+	rel, _ := filepath.Rel(both[0], both[1])
+	return rel, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/settings"
 	"github.com/memkernel/memkernel/serve/install"
 )
 
@@ -67,11 +68,11 @@ func showInitPlan(s *display.Sheet, a *cli.App, in *install.Installer, doc *init
 // stateName returns the name of the state folder, in the form used for files of the workspace.
 func stateName(in *install.Installer) string {
 	path, err := filepath.Abs(in.State.Where(""))
+	if err == nil {
+		path, err = settings.Follow(path)
+	}
 	if err != nil {
 		path = in.State.Where("")
-	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		path = filepath.Join(dir, filepath.Base(path))
 	}
 	return in.Short(path)
 }
