@@ -24,8 +24,8 @@ import (
 	"github.com/memkernel/memkernel/serve/proxy"
 )
 
-// provider is an API that a command may call, with the variable that tells the command its
-// address.
+// provider is an API that a command may call, with the variables that tell the command its
+// address. Without variables the address is told by the host's [lead].
 type provider struct {
 	name string
 	// variables tell clients the address, the usual one first.
@@ -34,12 +34,6 @@ type provider struct {
 	// version is the part of the path that the usual variable includes and the proxy's upstream
 	// does not.
 	version string
-	// args returns arguments that tell a command the address. It is nil if variables tell the
-	// address.
-	args func(to string) []string
-	// led is set if the host gets the addresses of all its providers at once, by settings for the
-	// run.
-	led bool
 }
 
 // variable is an environment variable that tells a client the address of an API, with the part of
@@ -181,6 +175,9 @@ type served struct {
 	listener net.Listener
 }
 
+// at returns the address of a provider's proxy.
+func (s *served) at() string { return "http://" + s.listener.Addr().String() }
+
 // listen makes a proxy for each provider, on a free port.
 func listen(a *cli.App, w *wrapFlags, args []string, k *kernel.Kernel, m *meter.Meter, book *cachelayout.Book, logger *slog.Logger) (out []served, err error) {
 	defer func() {
@@ -230,7 +227,7 @@ func environment(front []served) []string {
 		to := s.upstream(os.Getenv(s.set()))
 		for _, v := range s.variables {
 			if had := os.Getenv(v.name); had == "" || s.upstream(had) == to {
-				env = append(env, v.name+"=http://"+s.listener.Addr().String()+v.version)
+				env = append(env, v.name+"="+s.at()+v.version)
 			}
 		}
 		if s.name == "anthropic" && to == s.url && os.Getenv(toolSearch) == "" {
@@ -247,28 +244,28 @@ func environment(front []served) []string {
 // command to the proxies in front. Callers must call clean after the run to remove the files that
 // were made for the run.
 func settled(front []served, args []string) (more, env []string, clean func(), err error) {
-	more, env, clean = args[:1:1], environment(front), func() {}
+	env, clean = environment(front), func() {}
+	to := map[string]string{}
 	for _, s := range front {
-		if s.args != nil {
-			more = append(more, s.args("http://"+s.listener.Addr().String()+s.version)...)
+		if s.variables == nil {
+			to[s.name] = s.at() + s.version
 		}
 	}
-	more = append(more, args[1:]...)
-	l, ok := leads[host(args[0])]
-	if !ok {
-		return more, env, clean, nil
+	l := leads[host(args[0])]
+	if len(to) == 0 || len(args) > 1 && slices.Contains(l.verbs, args[1]) {
+		return args, env, clean, nil
 	}
+	var own, vars []string
 	dir, err := os.MkdirTemp("", "memkernel-wrap-")
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("settings for the run of %s: %w", args[0], err)
+	if err == nil {
+		clean = func() { os.RemoveAll(dir) }
+		own, vars, err = l.tell(to, dir)
 	}
-	clean = func() { os.RemoveAll(dir) }
-	own, vars, err := l.run(front, args, dir)
 	if err != nil {
 		clean()
 		return nil, nil, nil, fmt.Errorf("settings for the run of %s: %w", args[0], err)
 	}
-	return slices.Insert(slices.Clip(more), 1, own...), append(env, vars...), clean, nil
+	return slices.Concat(args[:1], own, args[1:]), append(env, vars...), clean, nil
 }
 
 // childGrace is the time that a command may take to end after it was asked to.

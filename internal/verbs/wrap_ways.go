@@ -15,19 +15,24 @@ import (
 )
 
 // ways returns the providers of a command. Some providers are named by variables that many
-// clients read. Others belong only to this host, which learns the address from a variable or an
-// argument of its own.
+// clients read. Others belong only to this host, which learns the addresses from a variable of its
+// own or by its [lead].
 func ways(args []string) []provider {
-	command := args[0]
 	out := slices.Clone(providers)
 	if os.Getenv(copilotURL) != "" {
 		out = append(out, provider{name: "copilot", variables: []variable{{copilotURL, ""}}})
 	}
-	if host(command) == "codex" {
-		out = codexWay(out, args[1:])
+	l, ok := leads[host(args[0])]
+	if !ok {
+		return out
 	}
-	if l, ok := leads[host(command)]; ok {
-		out = append(out, l.own()...)
+	apis := l.apis(args[1:])
+	for _, name := range slices.Sorted(maps.Keys(apis)) {
+		p := provider{name: name, url: apis[name]}
+		if last := path.Base(p.url); len(last) > 1 && last[0] == 'v' && last[1] >= '1' && last[1] <= '9' {
+			p.version = "/" + last
+		}
+		out = append(out, p)
 	}
 	return out
 }
@@ -42,10 +47,9 @@ func host(command string) string {
 	return strings.ToLower(strings.TrimSuffix(name, filepath.Ext(name)))
 }
 
-// codexWay adds a provider whose address Codex gets by arguments, because Codex reads no
-// variable. The upstream is the address of the provider that config.toml chooses. The file of a
-// profile overrides config.toml.
-func codexWay(list []provider, args []string) []provider {
+// codexAPIs returns the address of the provider that config.toml chooses, by the setting that has
+// it. The file of a profile overrides config.toml.
+func codexAPIs(args []string) map[string]string {
 	home := cmp.Or(os.Getenv("CODEX_HOME"), filepath.Join(userHome(), ".codex"))
 	c := layers{}
 	for _, name := range append(profiles(args), "config.toml") {
@@ -53,27 +57,29 @@ func codexWay(list []provider, args []string) []provider {
 		data, _ := settings.Read(path) // Codex itself reports an unreadable file
 		layer, err := settings.ParseTOML(path, data)
 		if err != nil {
-			return list
+			return nil
 		}
 		c = append(c, layer)
 	}
-	own := func(key, url string) []provider {
-		return append(list, provider{name: "codex", url: url, args: func(to string) []string {
-			return []string{"-c", fmt.Sprintf("%s=%q", key, to), "-c", "features.enable_request_compression=false"}
-		}})
-	}
-	switch chosen := c.Text("model_provider"); {
-	case chosen != "" && chosen != "openai":
+	if chosen := c.Text("model_provider"); chosen != "" && chosen != "openai" {
 		if url := c.Text("model_providers", chosen, "base_url"); url != "" {
-			return own("model_providers."+chosen+".base_url", url)
+			return map[string]string{"model_providers." + chosen + ".base_url": url}
 		}
-		return list
-	case c.Text("openai_base_url") != "":
-		return own("openai_base_url", c.Text("openai_base_url"))
-	case subscribed(home):
-		return own("openai_base_url", "https://chatgpt.com/backend-api/codex")
+		return nil
 	}
-	return own("openai_base_url", cmp.Or(os.Getenv("OPENAI_BASE_URL"), "https://api.openai.com/v1"))
+	url := cmp.Or(os.Getenv("OPENAI_BASE_URL"), "https://api.openai.com/v1")
+	if subscribed(home) {
+		url = "https://chatgpt.com/backend-api/codex"
+	}
+	return map[string]string{"openai_base_url": cmp.Or(c.Text("openai_base_url"), url)}
+}
+
+// tellCodex gives the settings by arguments, because Codex reads no variable.
+func tellCodex(to map[string]string, _ string) (args, _ []string, err error) {
+	for key, url := range to {
+		args = append(args, "-c", fmt.Sprintf("%s=%q", key, url))
+	}
+	return append(args, "-c", "features.enable_request_compression=false"), nil, nil
 }
 
 // layers are settings of Codex. Earlier layers override later ones.
@@ -181,9 +187,9 @@ func course(front []served) string {
 // lead tells proxy addresses to a host that does not read the providers' variables, through
 // settings for the run. The user's own files stay unchanged.
 type lead struct {
-	// apis returns the addresses that the host would call, by the host's own names of the
-	// providers.
-	apis func() map[string]string
+	// apis returns the addresses that the host would call with these arguments, by the host's own
+	// names of the providers.
+	apis func(args []string) map[string]string
 	// tell returns arguments and variables that replace these addresses by the addresses in the
 	// parameter to. It must create files for the run in dir.
 	tell func(to map[string]string, dir string) (args, env []string, err error)
@@ -193,36 +199,55 @@ type lead struct {
 
 // leads maps the names of such hosts' programs to their leads.
 var leads = map[string]lead{
+	"codex":    {apis: codexAPIs, tell: tellCodex},
 	"opencode": {apis: opencodeAPIs, tell: tellOpenCode},
 	"pi":       {apis: piAPIs, tell: tellPi, verbs: []string{"install", "remove", "uninstall", "update", "list", "config"}},
 	"cline":    {apis: clineAPIs, tell: tellCline},
 }
 
-// own returns the providers of this host.
-func (l lead) own() (out []provider) {
-	apis := l.apis()
-	for _, name := range slices.Sorted(maps.Keys(apis)) {
-		p := provider{name: name, url: apis[name], led: true}
-		if last := path.Base(p.url); len(last) > 1 && last[0] == 'v' && last[1] >= '1' && last[1] <= '9' {
-			p.version = "/" + last
-		}
-		out = append(out, p)
+// form is the place of addresses in a host's settings: under key in the object inside of each of
+// the providers, or in the provider itself if inside is "".
+type form struct{ providers, inside, key string }
+
+var (
+	opencodeForm = form{"provider", "options", "baseURL"}
+	piForm       = form{"providers", "", "baseUrl"}
+	clineForm    = form{"providers", "settings", "baseUrl"}
+)
+
+// of returns the object with the address of a provider.
+func (f form) of(config map[string]any, name string) map[string]any {
+	p := inner(inner(config, f.providers), name)
+	if f.inside != "" {
+		p = inner(p, f.inside)
 	}
-	return out
+	return p
 }
 
-// run returns the arguments and variables that lead a command to the proxies in front.
-func (l lead) run(front []served, args []string, dir string) (more, env []string, err error) {
-	to := map[string]string{}
-	for _, s := range front {
-		if s.led {
-			to[s.name] = "http://" + s.listener.Addr().String() + s.version
+// read adds the addresses in settings to out.
+func (f form) read(config map[string]any, out map[string]string) {
+	for name := range inner(config, f.providers) {
+		if url, _ := f.of(config, name)[f.key].(string); isURL(url) {
+			out[name] = url
 		}
 	}
-	if len(to) == 0 || len(args) > 1 && slices.Contains(l.verbs, args[1]) {
-		return nil, nil, nil
+}
+
+// write puts addresses into settings.
+func (f form) write(config map[string]any, to map[string]string) {
+	for name, url := range to {
+		f.of(config, name)[f.key] = url
 	}
-	return l.tell(to, dir)
+}
+
+// inner returns the object under a name in another object. It creates a missing object.
+func inner(of map[string]any, name string) map[string]any {
+	in, ok := of[name].(map[string]any)
+	if !ok {
+		in = map[string]any{}
+		of[name] = in
+	}
+	return in
 }
 
 // isURL reports whether a setting is an address, and not the name of an address.
@@ -232,7 +257,7 @@ const opencodeContent = "OPENCODE_CONFIG_CONTENT"
 
 // opencodeAPIs returns the addresses of the providers for which OpenCode has a key or an address
 // in its settings.
-func opencodeAPIs() map[string]string {
+func opencodeAPIs([]string) map[string]string {
 	var logins map[string]struct {
 		Type string `json:"type"`
 	}
@@ -249,75 +274,41 @@ func opencodeAPIs() map[string]string {
 		}
 	}
 	home := filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(userHome(), ".config")), "opencode")
-	files := []string{filepath.Join(home, "config.json"), filepath.Join(home, "opencode.json"), filepath.Join(home, "opencode.jsonc"), os.Getenv("OPENCODE_CONFIG"), "opencode.json", "opencode.jsonc"}
-	for _, file := range files {
-		if data, err := settings.Read(file); err == nil {
-			opencodeURLs(data, out)
-		}
+	for _, file := range []string{filepath.Join(home, "config.json"), filepath.Join(home, "opencode.json"), filepath.Join(home, "opencode.jsonc"), os.Getenv("OPENCODE_CONFIG"), "opencode.json", "opencode.jsonc"} {
+		config := map[string]any{}
+		_ = settings.Load(file, &config) // as above
+		opencodeForm.read(config, out)
 	}
-	opencodeURLs([]byte(os.Getenv(opencodeContent)), out)
+	config, _ := opencodeLast()
+	opencodeForm.read(config, out)
 	return out
 }
 
-// opencodeURLs adds the addresses in settings of OpenCode.
-func opencodeURLs(data []byte, out map[string]string) {
-	var c struct {
-		Provider map[string]struct {
-			Options struct {
-				BaseURL string `json:"baseURL"`
-			} `json:"options"`
-		} `json:"provider"`
-	}
-	_ = settings.Unmarshal("", data, &c) // as above
-	for name, p := range c.Provider {
-		if isURL(p.Options.BaseURL) {
-			out[name] = p.Options.BaseURL
-		}
-	}
+// opencodeLast returns the settings that OpenCode reads last.
+func opencodeLast() (config map[string]any, err error) {
+	config = map[string]any{}
+	return config, settings.Unmarshal(opencodeContent, []byte(os.Getenv(opencodeContent)), &config)
 }
 
 // tellOpenCode adds the addresses to the settings that OpenCode reads last.
 func tellOpenCode(to map[string]string, _ string) (_, env []string, err error) {
-	config := map[string]any{}
-	if had := os.Getenv(opencodeContent); had != "" {
-		if err := settings.Unmarshal(opencodeContent, []byte(had), &config); err != nil {
-			return nil, nil, err
-		}
+	config, err := opencodeLast()
+	if err != nil {
+		return nil, nil, err
 	}
-	providers := inner(config, "provider")
-	for name, url := range to {
-		inner(inner(providers, name), "options")["baseURL"] = url
-	}
+	opencodeForm.write(config, to)
 	data, err := json.Marshal(config)
 	return nil, []string{opencodeContent + "=" + string(data)}, err
 }
 
-// inner returns the object under a name in another object. It creates a missing object.
-func inner(of map[string]any, name string) map[string]any {
-	in, ok := of[name].(map[string]any)
-	if !ok {
-		in = map[string]any{}
-		of[name] = in
-	}
-	return in
-}
-
 // piAPIs returns the addresses of Pi's built-in providers and of the providers in its
 // models.json.
-func piAPIs() map[string]string {
-	var c struct {
-		Providers map[string]struct {
-			BaseURL string `json:"baseUrl"`
-		} `json:"providers"`
-	}
+func piAPIs([]string) map[string]string {
+	config := map[string]any{}
 	home := cmp.Or(os.Getenv("PI_CODING_AGENT_DIR"), filepath.Join(userHome(), ".pi", "agent"))
-	_ = settings.Load(filepath.Join(home, "models.json"), &c) // Pi itself reports an unreadable file
+	_ = settings.Load(filepath.Join(home, "models.json"), &config) // Pi itself reports an unreadable file
 	out := map[string]string{"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1", "google": "https://generativelanguage.googleapis.com/v1beta"}
-	for name, p := range c.Providers {
-		if isURL(p.BaseURL) {
-			out[name] = p.BaseURL
-		}
-	}
+	piForm.read(config, out)
 	return out
 }
 
@@ -346,12 +337,12 @@ func clineConfig() (config map[string]any, err error) {
 	return config, settings.Load(cmp.Or(os.Getenv(clineSettings), filepath.Join(data, "settings", "providers.json")), &config)
 }
 
-func clineAPIs() map[string]string {
+func clineAPIs([]string) map[string]string {
 	config, _ := clineConfig() // Cline itself reports an unreadable file
 	out := map[string]string{}
-	for name := range inner(config, "providers") {
-		of := inner(inner(inner(config, "providers"), name), "settings")
-		url, _ := of["baseUrl"].(string)
+	for name := range inner(config, clineForm.providers) {
+		of := clineForm.of(config, name)
+		url, _ := of[clineForm.key].(string)
 		if _, key := of["apiKey"].(string); key && isURL(cmp.Or(url, clineURLs[name])) {
 			out[name] = cmp.Or(url, clineURLs[name])
 		}
@@ -365,9 +356,7 @@ func tellCline(to map[string]string, dir string) (_, env []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for name, url := range to {
-		inner(inner(inner(config, "providers"), name), "settings")["baseUrl"] = url
-	}
+	clineForm.write(config, to)
 	data, err := json.Marshal(config)
 	if err != nil {
 		return nil, nil, err
