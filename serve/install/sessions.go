@@ -17,98 +17,67 @@ const (
 	maxFirstLine    = 1 << 20 // bytes
 )
 
-// claudeSessions returns the transcripts in the project's folder. It leaves out transcripts of
-// subagents, which are parts of other transcripts.
-func claudeSessions(s *Site, home string) []string {
-	return slices.DeleteFunc(files(sessions.ClaudeProject(home, s.Workspace), ".jsonl"), func(path string) bool { return strings.HasPrefix(filepath.Base(path), "agent-") })
-}
-
-func piSessions(s *Site, home string) []string {
-	name := "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(strings.TrimLeft(s.Workspace, `/\`)) + "--"
-	return files(filepath.Join(home, "agent", "sessions", name), ".jsonl")
-}
-
-// codexSessions returns the newest transcripts whose first line names the workspace.
-func codexSessions(s *Site, home string) (out []string) {
-	looked := 0
-	for _, folder := range []string{"sessions", "archived_sessions"} {
-		newestFirst(filepath.Join(home, folder), 4, func(path string) bool {
-			if looked++; strings.HasSuffix(path, ".jsonl") && s.isWorkspace(folderOf(path)) {
-				out = append(out, path)
-			}
-			return looked < maxSessionFiles
-		})
-	}
-	return out
-}
-
-// folderOf returns the folder that a transcript of Codex or Copilot CLI names, "" if it names
-// none.
-func folderOf(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	return sessions.WorkingDir(f, maxFirstLine, 1)
-}
-
-// copilotSessions are the logs, each in a folder of its own, whose first line names the workspace.
-func copilotSessions(s *Site, home string) (out []string) {
-	for i, dir := range list(filepath.Join(home, "session-state")) {
-		path := filepath.Join(home, "session-state", dir.Name(), "events.jsonl")
-		if i < maxSessionFiles && s.isWorkspace(folderOf(path)) {
+// logs returns the regular files below a folder that match a pattern and that here accepts, by
+// name. A nil here accepts all files.
+func logs(dir, pattern string, here func(path string) bool) (out []string) {
+	names, _ := fs.Glob(os.DirFS(dir), pattern) // a folder that can't be read has nothing that can be found
+	for _, name := range names[max(len(names)-maxSessionFiles, 0):] {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if st, err := os.Lstat(path); err == nil && st.Mode().IsRegular() && (here == nil || here(path)) {
 			out = append(out, path)
 		}
 	}
 	return out
 }
 
-// geminiSessions are the chats of the folders that name the workspace, by its hash or
-// in a file.
-func geminiSessions(s *Site, home string) (out []string) {
-	tmp := filepath.Join(home, "tmp")
-	for i, dir := range list(tmp) {
-		root, err := os.ReadFile(filepath.Join(tmp, dir.Name(), ".project_root"))
-		if dir.Name() == store.Sum([]byte(s.Workspace)) || err == nil && s.isWorkspace(strings.TrimSpace(string(root))) {
-			out = append(out, files(filepath.Join(tmp, dir.Name(), "chats"), ".json", ".jsonl")...)
-		}
-		if i >= maxSessionFiles {
-			break
-		}
-	}
+// claudeSessions returns the transcripts in the project's folder. It leaves out transcripts of
+// subagents, which are parts of other transcripts.
+func claudeSessions(s *Site, home string) []string {
+	return logs(sessions.ClaudeProject(home, s.Workspace), "*.jsonl", func(path string) bool { return !strings.HasPrefix(filepath.Base(path), "agent-") })
+}
+
+func piSessions(s *Site, home string) []string {
+	name := "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(strings.TrimLeft(s.Workspace, `/\`)) + "--"
+	return logs(filepath.Join(home, "agent", "sessions", name), "*.jsonl", nil)
+}
+
+// codexSessions returns the newest transcripts whose first line names the workspace. Their folders
+// are named by date.
+func codexSessions(s *Site, home string) []string {
+	out := logs(home, "archived_sessions/*.jsonl", s.named)
+	out = append(out, logs(home, "sessions/*/*/*/*.jsonl", s.named)...)
+	slices.Reverse(out)
 	return out
+}
+
+// copilotSessions returns the logs, each in a folder of its own, whose first line names the
+// workspace.
+func copilotSessions(s *Site, home string) []string {
+	return logs(home, "session-state/*/events.jsonl", s.named)
+}
+
+// geminiSessions returns the chats of the folders that name the workspace, by its hash or in a
+// file.
+func geminiSessions(s *Site, home string) []string {
+	return logs(home, "tmp/*/chats/*.json*", func(path string) bool {
+		dir := filepath.Dir(filepath.Dir(path))
+		root, err := os.ReadFile(filepath.Join(dir, ".project_root"))
+		return filepath.Base(dir) == store.Sum([]byte(s.Workspace)) || err == nil && s.isWorkspace(strings.TrimSpace(string(root)))
+	})
+}
+
+// named reports whether the first line of a transcript names the workspace.
+func (s *Site) named(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return s.isWorkspace(sessions.WorkingDir(f, maxFirstLine, 1))
 }
 
 func (s *Site) isWorkspace(dir string) bool {
 	return dir != "" && filepath.Clean(dir) == filepath.Clean(s.Workspace)
-}
-
-func list(dir string) []os.DirEntry {
-	entries, _ := os.ReadDir(dir) // one that can't be read has nothing that can be found
-	return entries
-}
-
-// files are the regular files of a folder with one of these endings.
-func files(dir string, endings ...string) (out []string) {
-	for _, e := range list(dir) {
-		if e.Type().IsRegular() && slices.Contains(endings, filepath.Ext(e.Name())) {
-			out = append(out, filepath.Join(dir, e.Name()))
-		}
-	}
-	return out
-}
-
-// newestFirst calls f for the files in folders that are named by date, from the last name
-// to the first, until it returns false.
-func newestFirst(dir string, depth int, f func(path string) bool) bool {
-	for _, e := range slices.Backward(list(dir)) {
-		path := filepath.Join(dir, e.Name())
-		if e.IsDir() && depth > 0 && !newestFirst(path, depth-1, f) || e.Type().IsRegular() && !f(path) {
-			return false
-		}
-	}
-	return true
 }
 
 // Memories is a folder in which a host keeps memories of its own.
