@@ -65,12 +65,6 @@ func (o *compactFlags) addOwn(a *cli.App, cmd *cobra.Command) {
 	a.SharedFlag(f)
 }
 
-type compactJSON struct {
-	Schema     string `json:"schema"`
-	SessionKey string `json:"session_key"`
-	*api.Passed
-}
-
 func runCompact(ctx context.Context, a *cli.App, o *compactFlags) error {
 	book, err := a.Book()
 	if err != nil {
@@ -89,7 +83,7 @@ func runCompact(ctx context.Context, a *cli.App, o *compactFlags) error {
 		_, err := fmt.Fprintln(a.Out, strings.TrimSpace(c.Restore+"\n\n"+c.Summary))
 		return err
 	}
-	if err := showPassed(a, b, "compact", compactJSON{"memkernel/compact/v1", b.SessionKey, p}, p); err != nil || a.JSON {
+	if err := showPassed(a, b.SessionKey, "compact", p); err != nil || a.JSON {
 		return err
 	}
 	for _, text := range []string{c.Detail, c.Warning} {

@@ -19,7 +19,7 @@ func Documents() map[string][]any {
 	docs := map[string][]any{
 		"memkernel/audit/v1":             {document.Health{}},
 		"memkernel/check/v1":             {document.Check{}},
-		"memkernel/compact/v1":           {compactJSON{}},
+		"memkernel/compact/v1":           {boundaryJSON{}},
 		"memkernel/config/v1":            {configJSON{}},
 		"memkernel/curate/v1":            {document.Doc[api.Curated]{}},
 		"memkernel/doctor/v1":            {document.Health{}},

@@ -75,14 +75,19 @@ func runRead(ctx context.Context, a *cli.App, session, arg string, pl place) err
 
 func showLines(ctx context.Context, a *cli.App, k *kernel.Kernel, session, arg string, pl place) error {
 	c, err := k.Read(ctx, api.ReadRequest{Path: pl.path, From: pl.from, Lines: pl.lines, Private: a.Private(), SessionKey: cmp.Or(session, api.DefaultSession)})
-	if err != nil {
-		return refused(a, arg, pl.path, err)
-	}
-	if a.JSON {
+	denied := (*markdownstore.DeniedError)(nil)
+	switch {
+	case errors.As(err, &denied) && a.JSON:
+		return cmp.Or(a.WriteJSON(document.OfDenied(arg, pl.path, err)), notGot(arg, denied.Text(), citedHint))
+	case errors.As(err, &denied):
+		return notGot(arg, denied.Text(), citedHint)
+	case err != nil:
+		return err
+	case a.JSON:
 		return a.WriteJSON(document.OfLines(arg, c))
 	}
 	if c.Reason != markdownstore.ReasonOK {
-		return notGot(arg, c.Detail, "search cites what can be read")
+		return notGot(arg, c.Detail, citedHint)
 	}
 	if c.Truncated {
 		a.Tip("the text was cut at workspace.max_file_size: ask for fewer lines")
@@ -91,19 +96,8 @@ func showLines(ctx context.Context, a *cli.App, k *kernel.Kernel, session, arg s
 	return err
 }
 
-// refused returns the error for a path that is not memory.
-func refused(a *cli.App, arg, path string, err error) error {
-	var denied *markdownstore.DeniedError
-	if !errors.As(err, &denied) {
-		return err
-	}
-	if a.JSON {
-		if err := a.WriteJSON(document.OfDenied(arg, path, err)); err != nil {
-			return err
-		}
-	}
-	return notGot(arg, denied.Text(), "search cites what can be read")
-}
+// citedHint is the hint for a path without text.
+const citedHint = "search cites what can be read"
 
 // notGot returns the error of get, with a hint.
 func notGot(arg, why, hint string, args ...any) error {

@@ -170,13 +170,7 @@ func initEnd(a *cli.App, doc *initJSON, err error) error {
 
 // leftAlone returns an error if some files could not be changed.
 func leftAlone(files []install.Change) error {
-	n := 0
-	for _, c := range files {
-		if c.Error != "" {
-			n++
-		}
-	}
-	return cli.WithFindings(n)
+	return cli.WithFindings(count(files, func(c install.Change) bool { return c.Error != "" }))
 }
 
 // installer returns an installer for this machine and workspace.
@@ -234,9 +228,14 @@ func names(hosts []install.Host) (out []string) {
 }
 
 // changes counts the files to write.
-func changes(files []install.Change) (n int) {
+func changes(files []install.Change) int {
+	return count(files, func(c install.Change) bool { return c.Action.Changes() && c.Error == "" })
+}
+
+// count counts the files for which is reports true.
+func count(files []install.Change, is func(install.Change) bool) (n int) {
 	for _, c := range files {
-		if c.Action.Changes() && c.Error == "" {
+		if is(c) {
 			n++
 		}
 	}

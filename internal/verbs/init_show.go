@@ -184,13 +184,8 @@ func showInitDone(s *display.Sheet, a *cli.App, doc *initJSON, planned []install
 }
 
 // written counts the files that were changed.
-func written(files []install.Change) (n int) {
-	for _, c := range files {
-		if c.Done {
-			n++
-		}
-	}
-	return n
+func written(files []install.Change) int {
+	return count(files, func(c install.Change) bool { return c.Done })
 }
 
 // showNext prints the remaining steps for the user: commands, and the questions that each host

@@ -58,37 +58,42 @@ type lifeFlags struct {
 	reason string
 }
 
-// boundaryVerb is a verb for a boundary of a session.
-type boundaryVerb struct {
-	name, long string
-	pass       func(*kernel.Kernel, context.Context, api.Boundary) (*api.Passed, error)
-}
-
 func flushVerb(a *cli.App) *cobra.Command {
-	return boundaryCommand(a, boundaryVerb{"flush",
+	return boundaryVerb(a, "flush",
 		`flush takes in what is new of a session, writes a checkpoint of its working state,
 and appends the decisions and learnings that no flush has written yet to the log of
 today. What was written stands there once, however often it is asked for.`,
-		(*kernel.Kernel).Flush})
+		(*kernel.Kernel).Flush)
 }
 
 func resetVerb(a *cli.App) *cobra.Command {
-	return boundaryCommand(a, boundaryVerb{"reset",
+	return boundaryVerb(a, "reset",
 		`reset does what compact does, with open items and the rules that were told too,
 and begins the session anew: summary and projections are empty after it. Journal,
 pages, pins, checkpoints and blobs stay, and the next conversation begins with the
 text that restore prints.`,
-		(*kernel.Kernel).Reset})
+		(*kernel.Kernel).Reset)
 }
 
-func boundaryCommand(a *cli.App, v boundaryVerb) *cobra.Command {
+// boundaryVerb is a verb for a boundary of a session, which pass carries out.
+func boundaryVerb(a *cli.App, name, long string, pass func(*kernel.Kernel, context.Context, api.Boundary) (*api.Passed, error)) *cobra.Command {
 	o := &lifeFlags{}
-	cmd := &cobra.Command{Long: v.long + `
+	cmd := &cobra.Command{Long: long + `
 
 With --transcript the conversation is read from there; without it, what was planned
 or observed of the session counts.`,
-		Example: "  memkernel " + v.name + " --session build-42\n  memkernel " + v.name + " -t session.jsonl",
-		RunE:    func(cmd *cobra.Command, args []string) error { return runBoundary(cmd.Context(), a, v, o) },
+		Example: "  memkernel " + name + " --session build-42\n  memkernel " + name + " -t session.jsonl",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b, _, err := boundaryOf(a, o)
+			if err != nil {
+				return err
+			}
+			p, err := ask(cmd.Context(), a, cli.Needs{}, "", pass, b)
+			if err != nil {
+				return err
+			}
+			return showPassed(a, b.SessionKey, name, p)
+		},
 	}
 	o.add(cmd, "full", fileOfTranscript)
 	cmd.Flags().StringVar(&o.reason, "reason", "", "why, for the record")
@@ -111,28 +116,17 @@ func boundaryOf(a *cli.App, o *lifeFlags) (api.Boundary, *transcript.Session, er
 	return b, session, nil
 }
 
+// boundaryJSON is the document of flush, reset and compact.
 type boundaryJSON struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
 	*api.Passed
 }
 
-func runBoundary(ctx context.Context, a *cli.App, v boundaryVerb, o *lifeFlags) error {
-	b, _, err := boundaryOf(a, o)
-	if err != nil {
-		return err
-	}
-	p, err := ask(ctx, a, cli.Needs{}, "", v.pass, b)
-	if err != nil {
-		return err
-	}
-	return showPassed(a, b, v.name, boundaryJSON{"memkernel/" + v.name + "/v1", b.SessionKey, p}, p)
-}
-
-// showPassed prints the result of a boundary. doc is its document.
-func showPassed(a *cli.App, b api.Boundary, verb string, doc any, p *api.Passed) error {
-	err := cli.Answer(a, doc, p, func(s *display.Sheet, p *api.Passed) {
-		s.Line("session {}: {} {}, {page} ingested, {turn}, checkpoint {}, reset {time}", display.Clip(b.SessionKey, display.Columns), verb, p.Outcome,
+// showPassed prints the result of a boundary of a session.
+func showPassed(a *cli.App, session, verb string, p *api.Passed) error {
+	err := cli.Answer(a, boundaryJSON{"memkernel/" + verb + "/v1", session, p}, p, func(s *display.Sheet, p *api.Passed) {
+		s.Line("session {}: {} {}, {page} ingested, {turn}, checkpoint {}, reset {time}", display.Clip(session, display.Columns), verb, p.Outcome,
 			p.Ingested, p.Turns, cmp.Or(p.Checkpoint, "none"), p.Epoch)
 		if p.Flushed > 0 {
 			s.Line("  {new line} to the day's log", p.Flushed)

@@ -254,11 +254,10 @@ func nativeMessages(out *planned, f transcript.Format) (json.RawMessage, []trans
 	if err := json.Unmarshal(body, &b); err != nil {
 		return nil, nil, fmt.Errorf("render messages: %w", err)
 	}
-	switch {
-	case b.Messages != nil:
-		return b.Messages, notes, nil
-	case b.Input != nil:
-		return b.Input, notes, nil
+	for _, list := range []json.RawMessage{b.Messages, b.Input} {
+		if list != nil {
+			return list, notes, nil
+		}
 	}
 	return json.RawMessage("[]"), notes, nil
 }

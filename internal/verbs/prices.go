@@ -118,12 +118,7 @@ func newPricesImport(a *cli.App) *cobra.Command {
 		Long: `import reads models.dev's catalogue, https://models.dev/api.json, which you have
 fetched (it never opens a connection), and prints a price file for --prices. Only stated
 prices are taken: what the catalogue leaves out stays unknown.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return cli.Usagef("prices import takes one file, got %d arguments", len(args))
-			}
-			return nil
-		},
+		Args: takes(1, 1, "prices import takes one file, got %d arguments"),
 		RunE: func(cmd *cobra.Command, args []string) error { return importPrices(a, args[0]) },
 	}
 }

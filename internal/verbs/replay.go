@@ -137,7 +137,7 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 		return err
 	}
 	doc := replay.NewDocument(session, viewOf(&r.view), book)
-	st, err := billed(ctx, &a.Settings)
+	st, err := billed(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -424,14 +424,9 @@ func offBy(v, to *float64) string {
 }
 
 // billed returns the billing report of a workspace, nil if the workspace has no billing record.
-func billed(ctx context.Context, s *cli.Settings) (*billing.Report, error) {
-	if s.Config.Store.Backend == "files" && !store.Exists(store.Files(s.StateDir), "") {
+func billed(ctx context.Context, a *cli.App) (*billing.Report, error) {
+	if a.Config.Store.Backend == "files" && !store.Exists(store.Files(a.StateDir), "") {
 		return nil, nil
 	}
-	k, err := s.Kernel(ctx, cli.Needs{})
-	if err != nil {
-		return nil, err
-	}
-	defer k.Close()
-	return k.Usage(ctx, billing.Options{Location: s.Config.Workspace.Timezone.Location()})
+	return usage(ctx, a, &billing.Options{})
 }

@@ -44,10 +44,9 @@ that the book did not know when the call was observed is in no sum of costs.`,
 }
 
 func runStats(ctx context.Context, a *cli.App, o *billing.Options) error {
-	o.Location = a.Config.Workspace.Timezone.Location()
-	st, err := ask(ctx, a, cli.Needs{}, "", (*kernel.Kernel).Usage, *o)
+	st, err := usage(ctx, a, o)
 	if err != nil {
-		return statsHint(err)
+		return err
 	}
 	for _, path := range st.Torn {
 		a.Tip("the last line of %s was cut off and is left out", path)
@@ -55,13 +54,14 @@ func runStats(ctx context.Context, a *cli.App, o *billing.Options) error {
 	return cli.Answer(a, document.OfUsage(st), st, showStats)
 }
 
-// statsHint adds a hint.
-func statsHint(err error) error {
-	var damage *store.LogError
-	if errors.As(err, &damage) {
-		return cli.Hint(err, "the file is a report and no state: mend that line or move %s away", damage.File)
+// usage returns the bills of calls. Days begin in the workspace's time zone.
+func usage(ctx context.Context, a *cli.App, o *billing.Options) (*billing.Report, error) {
+	o.Location = a.Config.Workspace.Timezone.Location()
+	st, err := ask(ctx, a, cli.Needs{}, "", (*kernel.Kernel).Usage, *o)
+	if damage := (*store.LogError)(nil); errors.As(err, &damage) {
+		err = cli.Hint(err, "the file is a report and no state: mend that line or move %s away", damage.File)
 	}
-	return err
+	return st, err
 }
 
 func gainVerb(a *cli.App) *cobra.Command {
@@ -82,10 +82,9 @@ plan, memkernel replay --transcript FILE simulates what could be saved.`,
 }
 
 func runGain(ctx context.Context, a *cli.App, o *billing.Options) error {
-	o.Location = a.Config.Workspace.Timezone.Location()
-	st, err := ask(ctx, a, cli.Needs{}, "", (*kernel.Kernel).Usage, *o)
+	st, err := usage(ctx, a, o)
 	if err != nil {
-		return statsHint(err)
+		return err
 	}
 	saved := document.OfSaved(st, o.Location)
 	return cli.Answer(a, document.Of("memkernel/gain/v1", &saved), &saved, showGain)
