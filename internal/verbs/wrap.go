@@ -275,7 +275,12 @@ const childGrace = 10 * time.Second
 // both processes, and only the command reacts to it. If ctx ends, runChild asks the command to
 // end.
 func runChild(ctx context.Context, a *cli.App, path string, args, env []string) (int, error) {
-	c := exec.Command(path, args[1:]...)
+	c := exec.CommandContext(ctx, path, args[1:]...)
+	c.Cancel = func() error {
+		end(c.Process)
+		return os.ErrProcessDone // so that Wait returns how the command ended
+	}
+	c.WaitDelay = childGrace // then it is killed
 	c.Args[0] = args[0]
 	c.Env, c.Stdin, c.Stdout, c.Stderr = env, a.In, display.Bare(a.Out), display.Bare(a.Err)
 	a.LeaveInterrupts()
@@ -283,21 +288,7 @@ func runChild(ctx context.Context, a *cli.App, path string, args, env []string) 
 	if err := c.Start(); err != nil {
 		return 0, cli.Hint(fmt.Errorf("%s: %w", args[0], err), "the command could not be started")
 	}
-	ended := make(chan struct{})
-	go func() {
-		select {
-		case <-ctx.Done():
-			end(c.Process)
-			select {
-			case <-ended:
-			case <-time.After(childGrace):
-				c.Process.Kill() // it was asked
-			}
-		case <-ended:
-		}
-	}()
 	err := c.Wait()
-	close(ended)
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
