@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/kernel/api"
 )
 
 // meter is a line that shows the progress of a slow verb in per cent. The line is redrawn repeatedly and wiped at the end. A nil meter draws nothing.
@@ -108,28 +107,4 @@ func (m *meter) Done() {
 		fmt.Fprint(m.w, "\r\x1b[K")
 	}
 	m.shown, m.counting, m.since, m.last = false, false, time.Time{}, time.Time{}
-}
-
-// reindexStep returns the present stage of a reindex, the number of finished units, and the
-// number of all units.
-func reindexStep(p api.ReindexProgress) (stage string, done, all int, unit string) {
-	if p.Stage == "index" {
-		return "reading files", p.Files, p.FilesTotal, "file"
-	}
-	return "embedding", int(p.Done), int(p.Total), "text"
-}
-
-// lineEvery is the time between two lines of reindexLines.
-const lineEvery = 10 * time.Second
-
-// reindexLines prints a line every ten seconds, for an output that is not a terminal.
-func reindexLines(w io.Writer, now func() time.Time) func(api.ReindexProgress) {
-	last := now()
-	return func(p api.ReindexProgress) {
-		if t := now(); p.Total > 0 && t.Sub(last) >= lineEvery {
-			last = t
-			stage, done, all, unit := reindexStep(p)
-			fmt.Fprintf(display.Bare(w), "memkernel: %s: %s of %s, %d %%\n", stage, display.Thousands(done), display.Plural(all, unit), 100*p.Done/p.Total)
-		}
-	}
 }

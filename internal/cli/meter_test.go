@@ -7,25 +7,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/kernel/api"
 )
-
-// TestLines: without a terminal an index says every ten seconds where it is.
-func TestLines(t *testing.T) {
-	var b strings.Builder
-	now := time.Unix(0, 0)
-	show := reindexLines(&b, func() time.Time { return now })
-	for i := range 45 { // a second each
-		now = now.Add(time.Second)
-		show(api.ReindexProgress{Stage: "index", Done: int64(i) * 50, Total: 6000, Files: 100 * i, FilesTotal: 12000})
-	}
-	now = now.Add(time.Minute)
-	show(api.ReindexProgress{Stage: "embed", Done: 1, Total: 4, Files: 12000})
-	if got, want := strings.Split(b.String(), "\n"), []string{"memkernel: reading files: 900 of 12,000 files, 7 %", "memkernel: reading files: 1,900 of 12,000 files, 15 %",
-		"memkernel: reading files: 2,900 of 12,000 files, 24 %", "memkernel: reading files: 3,900 of 12,000 files, 32 %", "memkernel: embedding: 1 of 4 texts, 25 %", ""}; !slices.Equal(got, want) {
-		t.Errorf("printed %q, want %q", got, want)
-	}
-}
 
 // TestMeter: one line, with per cent, not before its patience ends, wiped at the end.
 func TestMeter(t *testing.T) {

@@ -27,8 +27,7 @@ import (
 //     then a hint for its solution.
 //   - Progress is shown only if standard error is a terminal and a verb takes over a
 //     second. It takes one line, which is wiped at the end. --quiet turns off progress
-//     and the hints after a success. --progress overrides these rules. Without a
-//     terminal, only an index prints a line, every ten seconds.
+//     and the hints after a success. --progress overrides these rules.
 //   - Colour is used only if standard output is a terminal and NO_COLOR is not
 //     set. --color overrides this rule. No information is in colour alone.
 //   - Text fits 80 columns, and up to 140 where the terminal has them.
@@ -240,14 +239,17 @@ func (u *UI) Data() io.Writer {
 // document returns standard output for JSON, which stays valid JSON on a terminal too.
 func (u *UI) document() io.Writer { return display.DocumentScreen(u.Out) }
 
-// IndexProgress returns a function that shows the progress of an index. On a terminal it uses the
-// line of progress, elsewhere it prints a line every ten seconds. It returns nil with --quiet.
+// IndexProgress returns a function that shows the progress of an index, nil if no progress is
+// shown.
 func (u *UI) IndexProgress() func(api.ReindexProgress) {
-	switch {
-	case u.showsProgress():
-		return func(p api.ReindexProgress) { u.Step(reindexStep(p)) }
-	case u.Quiet || u.progress == "never":
+	if !u.showsProgress() {
 		return nil
 	}
-	return reindexLines(u.Err, time.Now)
+	return func(p api.ReindexProgress) {
+		if p.Stage == "index" {
+			u.Step("reading files", p.Files, p.FilesTotal, "file")
+		} else {
+			u.Step("embedding", int(p.Done), int(p.Total), "text")
+		}
+	}
 }
