@@ -145,33 +145,43 @@ func (s *Site) jsonFile(path, key string, entry any, comments bool) file {
 	return file{path: path, json: true, parts: []part{s.jsonServer(path, key, entry, comments)}}
 }
 
-// jsonServer adds an entry to an object of servers. It does not change an existing entry that
-// works, because a person may have chosen its arguments.
-func (s *Site) jsonServer(path, key string, entry any, comments bool) part {
-	return part{"tools", func(data []byte, add bool) ([]byte, error) {
+// jsonPart is a part of a JSON file. edit makes its change to the file that was read.
+func jsonPart(what, path string, comments bool, edit func(d *settings.JSON, add bool) error) part {
+	return part{what, func(data []byte, add bool) ([]byte, error) {
 		d, err := settings.ParseJSON(path, data, comments)
 		if err != nil {
 			return nil, err
 		}
+		before := string(d.Bytes())
+		err = edit(d, add)
+		if after := d.Bytes(); string(after) != before {
+			return after, err
+		}
+		return data, err
+	}}
+}
+
+// jsonServer adds an entry to an object of servers. It does not change an existing entry that
+// works, because a person may have chosen its arguments.
+func (s *Site) jsonServer(path, key string, entry any, comments bool) part {
+	return jsonPart("tools", path, comments, func(d *settings.JSON, add bool) error {
 		servers, err := d.Object(d.Top(), key)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		var at *hujson.ObjectMember
-		if servers != nil {
-			if at, err = d.Member(servers, serverName); err != nil {
-				return nil, err
+		if servers == nil {
+			if !add {
+				return nil
 			}
+			servers = &hujson.Object{}
+			d.Add(d.Top(), key, hujson.Value{Value: servers}, 1)
 		}
-		before := string(d.Bytes())
+		at, err := d.Member(servers, serverName)
 		switch {
+		case err != nil:
 		case add && at != nil:
 			err = s.bringUpToDate(d, at)
 		case add:
-			if servers == nil {
-				servers = &hujson.Object{}
-				d.Add(d.Top(), key, hujson.Value{Value: servers}, 1)
-			}
 			var v hujson.Value
 			if v, err = d.Render(entry, 2); err == nil {
 				d.Add(servers, serverName, v, 2)
@@ -181,11 +191,8 @@ func (s *Site) jsonServer(path, key string, entry any, comments bool) part {
 				settings.Drop(d.Top(), key)
 			}
 		}
-		if after := d.Bytes(); string(after) != before {
-			return after, err
-		}
-		return data, err
-	}}
+		return err
+	})
 }
 
 // words returns the command line of an entry in any of its forms, nil if the entry has no command
@@ -296,49 +303,38 @@ func (s *Site) tomlServer(path, key string, args []string) part {
 // plugin adds the extension to OpenCode's list, if the machine has the extension's source.
 func (s *Site) plugin(path string) part {
 	const place = "integrations/opencode/index.js"
-	where := (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(filepath.Join(s.Checkout, place)), "/")}).String()
-	edit := func(data []byte, put bool) ([]byte, error) {
-		if s.Checkout == "" && put {
-			return data, nil
-		}
-		d, err := settings.ParseJSON(path, data, true)
-		if err != nil {
-			return nil, err
-		}
+	what := "plugin"
+	if s.Checkout == "" {
+		what = ""
+	}
+	return jsonPart(what, path, true, func(d *settings.JSON, add bool) error {
 		list, err := d.List(d.Top(), "plugin")
 		if err != nil {
-			return nil, err
+			return err
 		}
-		found := -1
-		if list != nil {
-			for i := range list.Elements {
-				var at string
-				if settings.Decode(list.Elements[i], &at) == nil && strings.HasPrefix(at, "file:") && strings.HasSuffix(at, "/"+place) {
-					found = i
-				}
+		put := add && s.Checkout != ""
+		if list == nil {
+			if !put {
+				return nil
 			}
+			list = &hujson.Array{}
+			d.Add(d.Top(), "plugin", hujson.Value{Value: list}, 1)
 		}
+		found := slices.IndexFunc(list.Elements, func(v hujson.Value) bool {
+			var at string
+			return settings.Decode(v, &at) == nil && strings.HasPrefix(at, "file:") && strings.HasSuffix(at, "/"+place)
+		})
 		switch {
-		case put && found >= 0, !put && found < 0:
-			return data, nil
-		case put:
-			if list == nil {
-				list = &hujson.Array{}
-				d.Add(d.Top(), "plugin", hujson.Value{Value: list}, 1)
-			}
-			err = d.Push(list, where, 2)
-		default:
+		case put && found < 0:
+			where := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(filepath.Join(s.Checkout, place)), "/")}
+			return d.Push(list, where.String(), 2)
+		case !add && found >= 0:
 			if settings.Remove(list, found); len(list.Elements) == 0 {
 				settings.Drop(d.Top(), "plugin")
 			}
 		}
-		return d.Bytes(), err
-	}
-	p := part{edit: edit}
-	if s.Checkout != "" {
-		p.what = "plugin"
-	}
-	return p
+		return nil
+	})
 }
 
 // source returns the place of an extension. It is in the checkout, or in a checkout that a person
