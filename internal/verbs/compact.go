@@ -22,7 +22,7 @@ type compactFlags struct {
 	target   config.Tokens
 	share    float64
 	force    bool
-	overflow overflowFlag
+	overflow *api.Overflow
 	fixed    fixedValue
 	text     bool
 }
@@ -57,7 +57,7 @@ func (o *compactFlags) addOwn(a *cli.App, cmd *cobra.Command) {
 	f.Var(&o.target, "target", "size that the whole prompt should come down to (default the low-water mark, or half of the conversation)")
 	f.Float64Var(&o.share, "share", 0, "the same as a `share` of the window, such as 0.3")
 	f.BoolVar(&o.force, "force", false, "cut inside an open tool loop, too")
-	f.Var(&o.overflow, "overflow", "a provider's refusal as too long: its `text`, or a file that holds it")
+	overflowFlag(f, &o.overflow, "a provider's refusal as too long: its `text`, or a file that holds it")
 	o.windowFlags.add(f, "the last plan's, or the price book's", "the last plan's, or a fifth, 8k to 40k", "", "the tool or command")
 	o.fixed.Add(f)
 	economyFlag(cmd)
@@ -111,7 +111,7 @@ func compactBoundary(a *cli.App, o *compactFlags, book *cachelayout.Book) (api.B
 	if err != nil {
 		return b, err
 	}
-	b.Compact = &api.CompactWish{Tokens: int(o.target), Share: o.share, Force: o.force, FixedTokens: fixed, Overflow: o.overflow.Refusal(),
+	b.Compact = &api.CompactWish{Tokens: int(o.target), Share: o.share, Force: o.force, FixedTokens: fixed, Overflow: o.overflow,
 		Call: &api.PlanRequest{ContextWindow: int(o.window), Reserve: int(o.reserve), FixedTokens: int(o.fixed.Tokens), Resolver: o.resolver,
 			Private: a.Private(), System: session.System, Tools: session.Tools}}
 	return b, nil

@@ -12,7 +12,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/markdownstore"
 )
@@ -43,10 +42,7 @@ func runCurate(ctx context.Context, a *cli.App, f *api.CurateRequest) error {
 		return cli.Usagef("--date %q is not a day such as 2026-03-09", f.Day)
 	}
 	out, err := askKeeper(ctx, a, "curating", api.Keeper.Curate, *f)
-	if err != nil {
-		return err
-	}
-	if err := cli.Answer(a, document.Of("memkernel/curate/v1", out), out, showCurated); err != nil || a.JSON {
+	if done, err := answer(a, "curate", out, err, showCurated); done {
 		return err
 	}
 	if !out.Applied && len(out.Entries) > 0 {
@@ -96,10 +92,7 @@ func includeFlag(cmd *cobra.Command, to *[]string) {
 func runPrune(ctx context.Context, a *cli.App, f *api.PruneRequest) error {
 	f.PruneOptions = a.PruneOptions(f.Include)
 	out, err := askKeeper(ctx, a, "pruning", api.Keeper.Prune, *f)
-	if err != nil {
-		return err
-	}
-	if err := cli.Answer(a, document.Of("memkernel/prune/v1", out), out, showPruned); err != nil || a.JSON {
+	if done, err := answer(a, "prune", out, err, showPruned); done {
 		return err
 	}
 	if !out.Applied && (len(out.Moves) > 0 || out.BufferBytes > 0) {

@@ -67,42 +67,24 @@ func viewOf(c *cli.Choice) transcript.View {
 	return transcript.Host
 }
 
-// overflowFlag is a flag for a provider's refusal: its text, or the name of a file with the text.
-type overflowFlag struct {
-	set  bool
-	text string
-}
-
-// String implements pflag.Value.
-func (o *overflowFlag) String() string { return o.text }
-
-// Type implements pflag.Value.
-func (o *overflowFlag) Type() string { return "text" }
-
-// Set reads the file named s. If there is no such file, it takes s itself as the text.
-func (o *overflowFlag) Set(s string) error {
-	o.set, o.text = true, s
-	if len(s) > 4096 || strings.ContainsAny(s, "\n\x00") {
+// overflowFlag adds --overflow to a verb. It takes a provider's refusal: its text, or the name of a
+// file with the text.
+func overflowFlag(f *pflag.FlagSet, to **api.Overflow, usage string) {
+	f.Func("overflow", usage, func(s string) error {
+		*to = &api.Overflow{Text: s}
+		if len(s) > 4096 || strings.ContainsAny(s, "\n\x00") {
+			return nil
+		}
+		if fi, err := os.Stat(s); err != nil || !fi.Mode().IsRegular() {
+			return nil
+		}
+		data, err := os.ReadFile(s)
+		if err != nil {
+			return fmt.Errorf("read the refusal: %w", err)
+		}
+		(*to).Text = string(data)
 		return nil
-	}
-	fi, err := os.Stat(s)
-	if err != nil || !fi.Mode().IsRegular() {
-		return nil
-	}
-	data, err := os.ReadFile(s)
-	if err != nil {
-		return fmt.Errorf("read the refusal: %w", err)
-	}
-	o.text = string(data)
-	return nil
-}
-
-// Refusal returns the refusal that the user passed, nil if the user passed none.
-func (o *overflowFlag) Refusal() *api.Overflow {
-	if !o.set {
-		return nil
-	}
-	return &api.Overflow{Text: o.text}
+	})
 }
 
 // fixedValue is a number of tokens. Until the user gives a number, the recorded usage implies the

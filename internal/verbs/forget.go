@@ -170,10 +170,7 @@ func wordings(ctx context.Context, k *kernel.Kernel, path string, line int, voic
 
 func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error {
 	out, err := ask(ctx, a, cli.Needs{}, "forgetting", (*kernel.Kernel).ForgetEverywhere, api.EverywhereRequest{Words: f.everywhere, Also: f.also, Reason: f.reason, Apply: f.apply})
-	if err != nil {
-		return err
-	}
-	if err := cli.Answer(a, document.Of("memkernel/forget_everywhere/v1", out), out, showEverywhere); err != nil {
+	if _, err := answer(a, "forget_everywhere", out, err, showEverywhere); err != nil {
 		return err
 	}
 	if !out.Applied && len(out.Sessions)+len(out.Lines)+len(out.Backups) > 0 {
@@ -203,12 +200,9 @@ func runRetain(ctx context.Context, a *cli.App, f *api.RetainRequest) error {
 	req.Apply, req.Now = f.Apply, f.Now
 	out, err := ask(ctx, a, cli.Needs{}, "looking for what is kept too long", (*kernel.Kernel).Retain, req)
 	if errors.Is(err, api.ErrRetainRuns) {
-		return cli.Hint(err, "it does the same: look at what it left when it is done")
+		err = cli.Hint(err, "it does the same: look at what it left when it is done")
 	}
-	if err != nil {
-		return err
-	}
-	if err := cli.Answer(a, document.Of("memkernel/retain/v1", out), out, showRetained); err != nil || a.JSON {
+	if done, err := answer(a, "retain", out, err, showRetained); done {
 		return err
 	}
 	for _, f := range out.Unreadable {

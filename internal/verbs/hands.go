@@ -17,7 +17,6 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -105,7 +104,7 @@ func topicFile(a *cli.App, path string) string {
 
 // showEdited prints an entry that was added, replaced or removed.
 func showEdited(a *cli.App, e *api.EntryEdited) error {
-	if err := cli.Answer(a, document.Of("memkernel/edited/v1", e), e, drawEdited); err != nil || a.JSON {
+	if done, err := answer(a, "edited", e, nil, drawEdited); done {
 		return err
 	}
 	if e.Masked > 0 {
@@ -159,10 +158,7 @@ func runList(ctx context.Context, a *cli.App, most *int, args []string) error {
 		req.Path = pl.path
 	}
 	l, err := askEditor(ctx, a, kernel.MemoryEditor.List, req)
-	if err != nil {
-		return err
-	}
-	if err := cli.Answer(a, document.Of("memkernel/list/v1", l), l, showEntries); err != nil || a.JSON {
+	if done, err := answer(a, "list", l, err, showEntries); done {
 		return err
 	}
 	for _, f := range l.Skipped {
@@ -321,7 +317,7 @@ func runUndo(ctx context.Context, a *cli.App, edit string) error {
 	if u.Left != "" && !a.JSON {
 		a.Tip("%s", u.Left)
 	}
-	return cli.Answer(a, document.Of("memkernel/undone/v1", u), u, func(s *display.Sheet, u *api.EditUndone) {
+	_, err = answer(a, "undone", u, nil, func(s *display.Sheet, u *api.EditUndone) {
 		kind := ""
 		if u.Kind != "edit" {
 			kind = u.Kind + " of "
@@ -332,6 +328,7 @@ func runUndo(ctx context.Context, a *cli.App, edit string) error {
 		}
 		s.Line("took back {} of {}: {}{}", u.Edit, u.Time.UTC().Format("2006-01-02 15:04Z"), kind, names)
 	})
+	return err
 }
 
 // hintUndo adds the way to the earlier text to the error of an undo.

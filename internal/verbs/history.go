@@ -12,7 +12,6 @@ import (
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
-	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
@@ -59,7 +58,7 @@ func runHistory(ctx context.Context, a *cli.App, req *api.HistoryRequest, args [
 	if err != nil {
 		return hintHistory(a, err)
 	}
-	err = cli.Answer(a, document.Of("memkernel/history/v1", h), h, showHistory)
+	_, err = answer(a, "history", h, nil, showHistory)
 	if err == nil && h.Total <= 1 {
 		a.Tip("nothing older is known: 'memkernel nightly' keeps what it changes and what MEMORY.md is each night; 'git log -L LINE,LINE:FILE' prints what was committed")
 	}
@@ -113,7 +112,8 @@ func runWhy(ctx context.Context, a *cli.App, req *api.WhyRequest, args []string)
 	if err != nil {
 		return hintHands(a, err)
 	}
-	return cli.Answer(a, document.Of("memkernel/why/v1", g), g, showGrounds)
+	_, err = answer(a, "why", g, nil, showGrounds)
+	return err
 }
 
 // origins holds the wording for the writer of a version.

@@ -27,7 +27,7 @@ type planFlags struct {
 	noMemory, commit, explain, all bool
 	memories                       []string
 	format                         cli.Choice
-	overflow                       overflowFlag
+	overflow                       *api.Overflow
 }
 
 // Plan returns the verb plan.
@@ -70,7 +70,7 @@ func (p *planFlags) addAll(a *cli.App, cmd *cobra.Command) {
 	f.StringArrayVar(&p.memories, "memories", nil, "what another memory system found: a `file` of QMD's, Mem0's or Cognee's JSON; may be given again")
 	cli.Must(cmd.MarkFlagFilename("memories"))
 	a.SharedFlag(f)
-	f.Var(&p.overflow, "overflow", "the call was refused as too long: the provider's `text`, or a file that holds it")
+	overflowFlag(f, &p.overflow, "the call was refused as too long: the provider's `text`, or a file that holds it")
 	f.BoolVar(&p.commit, "commit", false, "write the plan and what it ingested to the state folder")
 	f.BoolVar(&p.explain, "explain", false, "draw budgets, regions, decisions, breakpoints and the cache bill")
 	f.BoolVar(&p.all, "all", false, "with --explain: every row of every table")

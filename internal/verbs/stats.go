@@ -87,7 +87,8 @@ func runGain(ctx context.Context, a *cli.App, o *billing.Options) error {
 		return err
 	}
 	saved := document.OfSaved(st, o.Location)
-	return cli.Answer(a, document.Of("memkernel/gain/v1", &saved), &saved, showGain)
+	_, err = answer(a, "gain", &saved, nil, showGain)
+	return err
 }
 
 // showStats prints sums of what was planned and billed.

@@ -42,7 +42,7 @@ func fillRequest(a *cli.App, out *planned, p *planFlags, book *cachelayout.Book)
 	}
 	req := api.PlanRequest{SessionKey: cmp.Or(p.session, s.ID, api.DefaultSession), Model: cmp.Or(p.model, s.Model),
 		ContextWindow: int(p.window), Reserve: int(p.reserve), FixedTokens: int(p.fixed.Tokens), System: s.System, Tools: s.Tools,
-		Messages: t.messages, Prompt: p.prompt, Now: p.now, Resolver: p.resolver, Table: p.explain || a.JSON, Private: a.Private(), Overflow: p.overflow.Refusal(), Source: p.source.Of("", nil)}
+		Messages: t.messages, Prompt: p.prompt, Now: p.now, Resolver: p.resolver, Table: p.explain || a.JSON, Private: a.Private(), Overflow: p.overflow, Source: p.source.Of("", nil)}
 	if req.Model == "" {
 		return cli.Hint(fmt.Errorf("plan: the transcript names no model"), "name it with --model, such as --model claude-sonnet-4-6")
 	}

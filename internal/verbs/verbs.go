@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/memkernel/memkernel/internal/cli"
+	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -68,6 +70,15 @@ func askKeeper[R, T any](ctx context.Context, a *cli.App, what string, do func(a
 // askEditor is askMemory for changes by hand.
 func askEditor[R, T any](ctx context.Context, a *cli.App, do func(kernel.MemoryEditor, context.Context, R) (T, error), req R) (T, error) {
 	return askMemory(ctx, a, "", func(k *kernel.Kernel, ctx context.Context, req R) (T, error) { return do(k.Editor(), ctx, req) }, req)
+}
+
+// answer draws the answer to a request or, with --json, prints it as the document VERB/v1. It
+// reports whether the verb is done: after the document, and after an error, also of the request.
+func answer[T any](a *cli.App, verb string, out *T, err error, draw func(*display.Sheet, *T)) (done bool, _ error) {
+	if err == nil {
+		err = cli.Answer(a, document.Of("memkernel/"+verb+"/v1", out), out, draw)
+	}
+	return err != nil || a.JSON, err
 }
 
 // Groups returns the table. The verbs that users need first or most often come first. The
