@@ -58,65 +58,24 @@ type server struct {
 // hostFiles returns the files of a host. If all is set, it includes files that only an earlier
 // installation changed.
 func (s *Site) hostFiles(h *host, all bool) (out []file) {
-	switch {
-	case all && h.all != nil:
-		out = h.all(s)
-	case h.files != nil:
-		out = h.files(s)
+	if h.hooks {
+		hs := hook.Settings{Host: hook.Host(h.name), Dir: s.Workspace, Program: s.Shell}
+		out = append(out, file{path: hs.Path(), json: true, hooks: true, parts: []part{{"hooks", hs.Edit}}})
 	}
-	if h.servers != nil {
-		out = append(out, h.servers.file(s))
+	if v := h.servers; v != nil {
+		for _, path := range v.files(s, all) {
+			parts := v.parts(s, h.name, path)
+			if len(out) > 0 && out[0].path == path {
+				out[0].parts = append(out[0].parts, parts...)
+			} else {
+				out = append(out, file{path: path, json: !v.toml, parts: parts})
+			}
+		}
 	}
 	if h.rules != nil {
 		out = append(out, h.rules.files(s, all)...)
 	}
 	return out
-}
-
-func claudeFiles(s *Site) []file {
-	return []file{s.hookFile("claude"), s.jsonFile(filepath.Join(s.Workspace, ".mcp.json"), "mcpServers", server{s.Program, arguments("claude")}, false)}
-}
-
-func geminiFiles(s *Site) []file {
-	f := s.hookFile("gemini")
-	f.parts = append(f.parts, s.jsonServer(f.path, "mcpServers", server{s.Program, arguments("gemini")}, true))
-	return []file{f}
-}
-
-func codexFiles(s *Site) []file {
-	path := filepath.Join(s.Workspace, ".codex", "config.toml")
-	return []file{s.hookFile("codex"), {path: path, parts: []part{s.tomlServer(path, "mcp_servers", arguments("codex"))}}}
-}
-
-// opencodeNames are the files of a project that OpenCode reads, the last read first.
-var opencodeNames = []string{"opencode.jsonc", "opencode.json", ".opencode/opencode.jsonc", ".opencode/opencode.json"}
-
-// opencodeFiles returns the file that the project has, or a new file.
-func opencodeFiles(s *Site) []file {
-	if all := opencodeAll(s); len(all) > 0 {
-		return all[:1]
-	}
-	return []file{s.opencodeFile(filepath.Join(s.Workspace, "opencode.json"))}
-}
-
-func opencodeAll(s *Site) (out []file) {
-	for _, name := range opencodeNames {
-		if at := filepath.Join(s.Workspace, filepath.FromSlash(name)); exists(at) {
-			out = append(out, s.opencodeFile(at))
-		}
-	}
-	return out
-}
-
-func (s *Site) opencodeFile(path string) file {
-	entry := struct {
-		Type    string   `json:"type"`
-		Command []string `json:"command"`
-		Enabled bool     `json:"enabled"`
-	}{"local", append([]string{s.Program}, arguments("")...), true}
-	f := s.jsonFile(path, "mcp", entry, true)
-	f.parts = append(f.parts, s.plugin(path))
-	return f
 }
 
 func exists(path string) bool {
@@ -128,21 +87,10 @@ func exists(path string) bool {
 // the host has no such hooks.
 func (s *Site) userWide(h *host) string {
 	wide := hook.Settings{Host: hook.Host(h.name), Dir: s.Home}
-	if s.Home == "" || filepath.Clean(s.Home) == filepath.Clean(s.Workspace) || !slices.Contains(hook.HostNames(), h.name) || !wide.Installed() {
+	if s.Home == "" || filepath.Clean(s.Home) == filepath.Clean(s.Workspace) || !h.hooks || !wide.Installed() {
 		return ""
 	}
 	return wide.Path()
-}
-
-// hookFile returns the file of a host's hooks. The hooks are its first part.
-func (s *Site) hookFile(h hook.Host) file {
-	hs := hook.Settings{Host: h, Dir: s.Workspace, Program: s.Shell}
-	return file{path: hs.Path(), json: true, hooks: true, parts: []part{{"hooks", hs.Edit}}}
-}
-
-// jsonFile is a JSON file with an entry in an object of servers.
-func (s *Site) jsonFile(path, key string, entry any, comments bool) file {
-	return file{path: path, json: true, parts: []part{s.jsonServer(path, key, entry, comments)}}
 }
 
 // jsonPart is a part of a JSON file. edit makes its change to the file that was read.
@@ -271,7 +219,7 @@ func (s *Site) bringUpToDate(d *settings.JSON, at *hujson.ObjectMember) error {
 }
 
 // tomlServer adds a table to a table of servers.
-func (s *Site) tomlServer(path, key string, args []string) part {
+func (s *Site) tomlServer(path, key string, entry server) part {
 	return part{"tools", func(data []byte, add bool) ([]byte, error) {
 		d, err := settings.ParseTOML(path, data)
 		if err != nil {
@@ -286,7 +234,7 @@ func (s *Site) tomlServer(path, key string, args []string) part {
 		line := commandLine(t["command"], rest)
 		switch {
 		case add && t == nil:
-			err = d.Add(key, serverName, server{s.Program, args})
+			err = d.Add(key, serverName, entry)
 		case add && !ours(line):
 			return nil, &settings.Error{Path: path, Err: errForeign}
 		case add && !s.stays(line[0]):
@@ -428,14 +376,22 @@ func (r *rules) files(s *Site, all bool) []file {
 	return []file{{path: path, parts: []part{rulesPart(path, r.front, r.text)}}}
 }
 
-// servers is an object of servers in a JSON file of a project, comments or not.
+// servers is an object of servers in a file of a project, JSON with or without comments.
 type servers struct {
 	path, key string
+	// others are all files that a host of several files reads, the last read first. The entry goes
+	// to the first that exists, and to path if there is none.
+	others []string
 	// folder is the placeholder that the host replaces by the project's folder. It is "" for a
 	// host that starts its servers in that folder.
 	folder string
-	// typed means that an entry names the server's transport.
-	typed bool
+	// session means that the server answers for the newest session of the host's hooks.
+	session bool
+	// typed means that an entry names the server's transport. local is the form of OpenCode, whose
+	// file also lists an extension.
+	typed, local bool
+	// strict means that the host reads no comments. toml means that the file is TOML.
+	strict, toml bool
 }
 
 // typedServer is an entry of a host that speaks to servers in several ways.
@@ -444,16 +400,48 @@ type typedServer struct {
 	server
 }
 
-func (v *servers) file(s *Site) file {
-	entry := server{s.Program, arguments("")}
+// localServer is an entry of OpenCode.
+type localServer struct {
+	Type    string   `json:"type"`
+	Command []string `json:"command"`
+	Enabled bool     `json:"enabled"`
+}
+
+// files returns the file that gets the entry, or with all those that may have it.
+func (v *servers) files(s *Site, all bool) (there []string) {
+	for _, name := range v.others {
+		if at := filepath.Join(s.Workspace, filepath.FromSlash(name)); exists(at) {
+			there = append(there, at)
+		}
+	}
+	switch {
+	case all && v.others != nil:
+		return there
+	case len(there) > 0:
+		return there[:1]
+	}
+	return []string{filepath.Join(s.Workspace, filepath.FromSlash(v.path))}
+}
+
+// parts returns what is added to a file.
+func (v *servers) parts(s *Site, host, path string) []part {
+	if !v.session {
+		host = ""
+	}
+	entry := server{s.Program, arguments(host)}
 	if v.folder != "" {
 		entry.Args = append(entry.Args, "--workspace", v.folder)
 	}
-	path := filepath.Join(s.Workspace, filepath.FromSlash(v.path))
-	if v.typed {
-		return s.jsonFile(path, v.key, typedServer{"stdio", entry}, true)
+	switch {
+	case v.toml:
+		return []part{s.tomlServer(path, v.key, entry)}
+	case v.local:
+		own := localServer{"local", append([]string{s.Program}, entry.Args...), true}
+		return []part{s.jsonServer(path, v.key, own, true), s.plugin(path)}
+	case v.typed:
+		return []part{s.jsonServer(path, v.key, typedServer{"stdio", entry}, true)}
 	}
-	return s.jsonFile(path, v.key, entry, true)
+	return []part{s.jsonServer(path, v.key, entry, !v.strict)}
 }
 
 // perSystem are places in a home on macOS, on Windows and elsewhere.

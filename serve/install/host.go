@@ -22,9 +22,8 @@ type host struct {
 	binary string
 	// project are files and folders of a project that is used with the host.
 	project []string
-	// files returns the host's settings files that are changed now. all returns the files that
-	// were ever changed, if there are more of these.
-	files, all func(s *Site) []file
+	// hooks means that the host runs memkernel's hooks, whose settings package hook knows.
+	hooks bool
 	// servers is the place of the host's servers in a project. It is nil if there is no such
 	// file.
 	servers *servers
@@ -179,14 +178,18 @@ func (s *Site) Short(path string) string {
 // files that each of them gets, and the sources of its formats.
 var hosts = []host{
 	{name: "claude", title: "Claude Code", home: []string{".claude"}, homeEnv: "CLAUDE_CONFIG_DIR", binary: "claude", project: []string{".claude", ".mcp.json", "CLAUDE.md"},
-		files: claudeFiles, sessions: claudeSessions, next: "start claude here; allow the server memkernel when it asks"},
+		hooks: true, servers: &servers{path: ".mcp.json", key: "mcpServers", session: true, strict: true},
+		sessions: claudeSessions, next: "start claude here; allow the server memkernel when it asks"},
 	{name: "codex", title: "Codex", home: []string{".codex"}, homeEnv: "CODEX_HOME", binary: "codex", project: []string{".codex"},
-		files: codexFiles, sessions: codexSessions, next: "start codex here; trust the folder, then memkernel's hooks under /hooks"},
+		hooks: true, servers: &servers{path: ".codex/config.toml", key: "mcp_servers", session: true, toml: true},
+		sessions: codexSessions, next: "start codex here; trust the folder, then memkernel's hooks under /hooks"},
 	{name: "gemini", title: "Gemini CLI", home: []string{".gemini"}, binary: "gemini", project: []string{".gemini", "GEMINI.md"},
-		files: geminiFiles, sessions: geminiSessions, next: "start gemini here"},
+		hooks: true, servers: &servers{path: ".gemini/settings.json", key: "mcpServers", session: true},
+		sessions: geminiSessions, next: "start gemini here"},
 	{name: "openclaw", title: "OpenClaw", home: []string{".openclaw"}, homeEnv: "OPENCLAW_STATE_DIR", binary: "openclaw", project: []string{"SOUL.md", "IDENTITY.md", "HEARTBEAT.md"}, byHand: openclawByHand},
 	{name: "opencode", title: "OpenCode", home: []string{".config/opencode", ".local/share/opencode"}, binary: "opencode", project: []string{".opencode", "opencode.json", "opencode.jsonc"},
-		files: opencodeFiles, all: opencodeAll, byHand: opencodeByHand, next: "start opencode here"},
+		servers: &servers{path: "opencode.json", key: "mcp", local: true, others: []string{"opencode.jsonc", "opencode.json", ".opencode/opencode.jsonc", ".opencode/opencode.json"}},
+		byHand:  opencodeByHand, next: "start opencode here"},
 	{name: "pi", title: "Pi", home: []string{".pi"}, binary: "pi", project: []string{".pi"}, byHand: piByHand, sessions: piSessions},
 
 	{name: "cursor", title: "Cursor", home: []string{".cursor"}, binary: "cursor", project: []string{".cursor", ".cursorrules"},
