@@ -119,19 +119,18 @@ func runGet(ctx context.Context, a *cli.App, session, id string) error {
 		c, in, err = getAnywhere(ctx, a, k, id)
 		session = cmp.Or(append(in, api.DefaultSession)...)
 	}
-	if err != nil {
-		return err
-	}
-	if c.Detail == nowhere && a.MemoryOn() == nil {
-		paths, err := called(ctx, a, k, id)
-		switch {
-		case err != nil:
-			return err
-		case len(paths) == 1:
+	if err == nil && c.Detail == nowhere && a.MemoryOn() == nil {
+		var paths []string
+		switch paths, err = called(ctx, a, k, id); len(paths) {
+		case 0:
+		case 1:
 			return showLines(ctx, a, k, "", id, place{path: paths[0]})
-		case len(paths) > 1:
+		default:
 			c, in = &api.Content{ID: id, Reason: reasonAmbiguous, Detail: fmt.Sprintf("%d notes are called so: %s", len(paths), strings.Join(paths, ", "))}, nil
 		}
+	}
+	if err != nil {
+		return err
 	}
 	if a.JSON {
 		doc := document.OfPage(session, c)

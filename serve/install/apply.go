@@ -20,29 +20,29 @@ import (
 	"github.com/memkernel/memkernel/serve/hook"
 )
 
-// Action is the change to a file.
-type Action string
+// action is the change to a file.
+type action string
 
 // The actions.
 const (
-	create  Action = "create"   // it is made
-	modify  Action = "modify"   // entries are added, or brought up to date
-	keep    Action = "keep"     // nothing has to change
-	restore Action = "restore"  // it gets its earlier content back
-	strip   Action = "take_out" // it was touched since: our entries leave
-	remove  Action = "delete"   // it held nothing but our entries
+	create  action = "create"   // it is made
+	modify  action = "modify"   // entries are added, or brought up to date
+	keep    action = "keep"     // nothing has to change
+	restore action = "restore"  // it gets its earlier content back
+	strip   action = "take_out" // it was touched since: our entries leave
+	remove  action = "delete"   // it held nothing but our entries
 )
 
 // Word returns the word for the action in messages.
-func (a Action) Word() string {
-	return map[Action]string{create: "new", modify: "add to", keep: "has it", restore: "put back", strip: "take out of", remove: "delete"}[a]
+func (a action) Word() string {
+	return map[action]string{create: "new", modify: "add to", keep: "has it", restore: "put back", strip: "take out of", remove: "delete"}[a]
 }
 
 // Changes reports whether the action changes the file.
-func (a Action) Changes() bool { return a != keep }
+func (a action) Changes() bool { return a != keep }
 
 // Whole reports whether the action replaces or removes the whole file.
-func (a Action) Whole() bool { return a == restore || a == remove }
+func (a action) Whole() bool { return a == restore || a == remove }
 
 // Change is a file and the change to it.
 type Change struct {
@@ -51,7 +51,7 @@ type Change struct {
 	Path string `json:"path"`
 	// Target is the file that a link points to, "" if there is no link.
 	Target string `json:"target"`
-	Action Action `json:"action"`
+	Action action `json:"action"`
 	// Adds are hooks, tools, plugin or rules.
 	Adds []string `json:"adds"`
 	// Done: it is written.
