@@ -130,32 +130,27 @@ func columns(b *strings.Builder, title string, wide, width int, rows [][2]string
 	}
 }
 
-// flagRows returns the spelling of each flag with its value, and its purpose.
+// flagRows returns the spelling of each flag with its value, and its purpose with the default.
 func flagRows(set *pflag.FlagSet) (rows [][2]string) {
 	set.VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			spelled, does := flagRow(f)
-			rows = append(rows, [2]string{spelled, does})
+		if f.Hidden {
+			return
 		}
+		kind, does := pflag.UnquoteUsage(f)
+		if c, ok := f.Value.(*Choice); ok {
+			kind, does = "word", does+": "+strings.Join(c.Of, ", ")
+		}
+		spelled := "    --" + f.Name
+		if f.Shorthand != "" {
+			spelled = "-" + f.Shorthand + ", --" + f.Name
+		}
+		if kind != "" && f.NoOptDefVal == "" {
+			spelled += " " + strings.ToUpper(kind)
+		}
+		if !slices.Contains([]string{"", "false", "0", "0s", "[]"}, f.DefValue) && !strings.Contains(does, "(default") {
+			does += " (default " + f.DefValue + ")"
+		}
+		rows = append(rows, [2]string{spelled, does})
 	})
 	return rows
-}
-
-// flagRow returns the spelling of a flag and its purpose with the default.
-func flagRow(f *pflag.Flag) (spelled, does string) {
-	kind, does := pflag.UnquoteUsage(f)
-	if c, ok := f.Value.(*Choice); ok {
-		kind, does = "word", does+": "+strings.Join(c.Of, ", ")
-	}
-	spelled = "    --" + f.Name
-	if f.Shorthand != "" {
-		spelled = "-" + f.Shorthand + ", --" + f.Name
-	}
-	if kind != "" && f.NoOptDefVal == "" {
-		spelled += " " + strings.ToUpper(kind)
-	}
-	if !slices.Contains([]string{"", "false", "0", "0s", "[]"}, f.DefValue) && !strings.Contains(does, "(default") {
-		does += " (default " + f.DefValue + ")"
-	}
-	return spelled, does
 }

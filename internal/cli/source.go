@@ -61,12 +61,9 @@ func (a *App) OpenTranscript(t *TranscriptFlags) (io.ReadCloser, *transcript.Opt
 			return nil, nil, err
 		}
 	}
-	o := &transcript.Options{Dialect: d, Name: t.Path}
+	o := &transcript.Options{Dialect: d, Name: t.Path, SkipBroken: t.skipBroken}
 	if t.Path == "-" {
 		o.Name = "standard input"
-	}
-	if t.skipBroken {
-		o.SkipBroken = true
 	}
 	f, err := a.OpenFile(t.Path)
 	if err != nil {

@@ -164,8 +164,8 @@ func (f *file) member(section string, k, v *yaml.Node) error {
 	i := slices.IndexFunc(members, func(m Key) bool { return short(m.Name) == k.Value })
 	if i < 0 {
 		if section == "" && k.Value == "store" && !server && !f.project {
-			if line := line(target(v), "backend", "postgres"); line > 0 {
-				return f.errorAt(line, "store.backend", "run memkernel-server, which keeps the state in PostgreSQL, or take it out", "memkernel keeps the state in files, and would not find what is in the database")
+			if k, v := member(target(v), "backend"); k != nil && target(v).Value == "postgres" {
+				return f.errorAt(k.Line, "store.backend", "run memkernel-server, which keeps the state in PostgreSQL, or take it out", "memkernel keeps the state in files, and would not find what is in the database")
 			}
 		}
 		if f.removedKey(k, v, strings.TrimPrefix(section+"."+k.Value, ".")) {
@@ -194,16 +194,6 @@ func (f *file) member(section string, k, v *yaml.Node) error {
 	}
 	f.origin[key.Name] = at
 	return nil
-}
-
-// line returns the line on which a mapping gives key this value, 0 if there is no such line.
-func line(n *yaml.Node, key, value string) int {
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key && target(n.Content[i+1]).Value == value {
-			return n.Content[i].Line
-		}
-	}
-	return 0
 }
 
 // read gives a setting its value.
