@@ -38,10 +38,10 @@ var arrows = map[string][]string{
 	"budget": {"."},
 
 	"internal/cli":   {"budget", "cachelayout", "consolidation", "embed", "index", "index/qmd", "internal/atomicfile", "internal/config", "internal/display", "internal/document", "internal/longwork", "internal/settings", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/health", "markdownstore", "pagevm/mask", "retrieval", "sessions", "summary/model", "transcript"},
-	"internal/verbs": {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "index/analysis", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/endpoint", "internal/imports", "internal/rendezvous", "internal/settings", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/paging", "replay", "retrieval", "retrieval/foreign", "serve", "serve/hook", "serve/install", "serve/meter", "serve/proxy", "serve/telemetry", "serve/tools", "serve/ui", "testdata", "transcript"},
+	"internal/verbs": {".", "budget", "cachelayout", "checkpoint", "consolidation", "index", "index/analysis", "internal/cli", "internal/config", "internal/display", "internal/document", "internal/endpoint", "internal/imports", "internal/rendezvous", "internal/settings", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/paging", "replay", "retrieval", "retrieval/foreign", "serve", "serve/hook", "serve/install", "serve/meter", "serve/proxy", "serve/telemetry", "serve/tools", "serve/ui", "testdata", "transcript"},
 	"cmd/memkernel":  {"internal/cli", "internal/verbs"},
 
-	"embed":           {"embed/static", "internal/endpoint", "internal/store"},
+	"embed":           {"embed/static", "internal/endpoint"},
 	"embed/embedtest": {"embed"},
 	"embed/static":    {},
 
@@ -109,7 +109,7 @@ var arrows = map[string][]string{
 	"kernel/internal/session":   {".", "budget", "cachelayout", "internal/longwork", "internal/store", "kernel/api", "kernel/internal/archive", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "retrieval", "summary"},
 	"kernel/internal/trace":     {"cachelayout", "internal/store", "kernel/api", "kernel/internal/plan", "pagevm"},
 	"kernel/internal/turn":      {".", "budget", "cachelayout", "checkpoint", "consolidation", "internal/store", "kernel/api", "kernel/billing", "kernel/fault", "kernel/internal/branch", "kernel/internal/folder", "kernel/internal/ingest", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/session", "kernel/internal/trace", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm", "pagevm/journal", "pagevm/represent", "pagevm/toolcall", "retrieval", "summary", "transcript"},
-	"kernel/internal/upkeep":    {"consolidation", "internal/longwork", "internal/store", "kernel/api", "kernel/health", "kernel/internal/folder", "kernel/internal/notes", "kernel/internal/workstate", "markdownstore", "pagevm/mask", "summary"},
+	"kernel/internal/upkeep":    {"consolidation", "internal/longwork", "internal/store", "kernel/api", "kernel/health", "kernel/internal/folder", "kernel/internal/workstate", "markdownstore", "pagevm/mask"},
 	"kernel/internal/workstate": {".", "checkpoint", "consolidation", "internal/store", "internal/textutil", "kernel/api", "kernel/fault", "kernel/internal/ingest", "kernel/internal/plan", "ledger", "markdownstore", "pagevm", "pagevm/journal", "pagevm/mask", "sessions", "summary", "transcript"},
 
 	"pagevm":              {".", "pagevm/mask", "pagevm/toolcall"},

@@ -11,7 +11,7 @@ import (
 
 func doStatus(c *call, _ *caller) (*document.Doc[api.Status], error) {
 	st, err := c.k.Status(c.ctx, nil)
-	return documentedBy("memkernel/status/v1", st, err, document.Of)
+	return documentedBy(document.Status, st, err, document.Of)
 }
 
 func doCheck(c *call, _ *caller) (*document.Check, error) {

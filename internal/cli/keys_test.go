@@ -22,7 +22,7 @@ func opened(s *Settings) string {
 	if k != nil {
 		k.Memory.Backend.Open, k.Memory.Backend.Rebuild = nil, nil
 	}
-	return fmt.Sprintf("%+v %v | %+v %v | %+v %v | %+v | %+v | %+v | %+v | %v %+v", k, err1, sum, err2, q, err4, e,
+	return fmt.Sprintf("%+v %v | %+v %v | %+v %v | %+v | %+v | %+v | %+v | %+v | %v %+v", k, err1, sum, err2, q, err4, e,
 		s.Retention(), s.PruneOptions(nil), s.AuditOptions(nil), syncOptions(s.Config), s.Config.Workspace.Private, s.summaryConfig())
 }
 

@@ -37,6 +37,9 @@ type Doc[T any] struct {
 	Answer *T     `json:",inline"`
 }
 
+// Status is the schema of the state of a workspace, which the verb and the daemon return.
+const Status = "memkernel/status/v1"
+
 // Of returns an answer as a document.
 func Of[T any](schema string, answer *T) Doc[T] { return Doc[T]{schema, answer} }
 

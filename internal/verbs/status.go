@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/install"
@@ -39,7 +40,7 @@ func runStatus(ctx context.Context, a *cli.App, o *api.StatusOptions) error {
 	st.Memory.Sync.OnStart, st.Memory.Sync.OnSearch, st.Memory.Sync.IntervalSeconds = sync.OnSessionStart, sync.OnSearch, time.Duration(sync.Interval).Seconds()
 	st.Memory.Sync.Watch.On = sync.Watch
 	a.Findings(st.Unreadable)
-	doc := statusJSON{"memkernel/status/v1", st, foldersOf(ctx, a), memories(a)}
+	doc := statusJSON{document.Status, st, foldersOf(ctx, a), memories(a)}
 	return cli.Answer(a, doc, st, func(s *display.Sheet, st *api.Status) {
 		showStatus(s, st)
 		for _, f := range doc.Folders {

@@ -22,7 +22,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/service/internal/rows"
 	"github.com/memkernel/memkernel/service/postgres"
-	"github.com/memkernel/memkernel/summary"
 )
 
 // statements runs statements on the server, behind everybody's back.
@@ -209,27 +208,6 @@ func remembering(t *testing.T) (dir string, night time.Time) {
 	return dir, night
 }
 
-// asked counts how often a model is asked.
-type asked struct {
-	mu sync.Mutex
-	n  int
-}
-
-func (*asked) Name() string { return "counting" }
-
-func (a *asked) Complete(context.Context, summary.Prompt) (summary.Completion, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.n++
-	return summary.Completion{Text: "{}"}, nil
-}
-
-func (a *asked) count() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.n
-}
-
 // jobs are how often each was recorded.
 func jobs(t *testing.T, o rows.Options) map[string]int {
 	t.Helper()
@@ -259,9 +237,8 @@ func TestOneNight(t *testing.T) {
 	for range n {
 		machines = append(machines, machine(t, o, dir))
 	}
-	m := &asked{}
 	run := func(i int, now time.Time) (*api.Nightly, error) {
-		return machines[i].Maintenance().Nightly(context.Background(), api.NightlyRequest{Once: 20 * time.Hour, Now: now, Curate: api.CurateRequest{Model: m}})
+		return machines[i].Maintenance().Nightly(context.Background(), api.NightlyRequest{Once: 20 * time.Hour, Now: now})
 	}
 	for day := range 2 {
 		now := night.AddDate(0, 0, day)
@@ -290,30 +267,12 @@ func TestOneNight(t *testing.T) {
 		if got := jobs(t, o); got["audit"] != day+1 || got["curate"] != day+1 || got["prune"] != day+1 {
 			t.Errorf("after night %d the record has %v", day, got)
 		}
-		if day == 0 && m.count() == 0 {
-			t.Error("the model was not asked: nothing is counted")
-		}
 	}
 	text := markdown(t, dir)["MEMORY.md"]
 	for _, line := range []string{"We deploy on Tuesdays", "The queue needs a timeout"} {
 		if strings.Count(text, line) != 1 {
 			t.Errorf("MEMORY.md has %q %d times:\n%s", line, strings.Count(text, line), text)
 		}
-	}
-	alone, _ := remembering(t)
-	files, err := kernel.Open(context.Background(), alone, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer files.Close()
-	once := &asked{}
-	for day := range 2 {
-		if _, err := files.Maintenance().Nightly(context.Background(), api.NightlyRequest{Now: night.AddDate(0, 0, day), Curate: api.CurateRequest{Model: once}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if m.count() != once.count() {
-		t.Errorf("a model was asked %d times, and by one machine %d times", m.count(), once.count())
 	}
 }
 

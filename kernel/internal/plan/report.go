@@ -250,7 +250,7 @@ func (r *Result) included(it *pagevm.Item, full int) api.Included {
 	row.FullTokens = row.Tokens
 	switch it.Kind {
 	case pagevm.ItemCarry, pagevm.ItemNote:
-		r.fromWorkspace(&row, it)
+		row = r.fromWorkspace(row, it)
 	}
 	if it.Bare {
 		row.FullTokens, row.Note = r.Scale(full), "without its thinking"
@@ -265,12 +265,12 @@ func (r *Result) included(it *pagevm.Item, full int) api.Included {
 	return row
 }
 
-// fromWorkspace sets the type and the file's name in the row of a block that shows a file of the
-// workspace.
-func (r *Result) fromWorkspace(row *api.Included, it *pagevm.Item) {
+// fromWorkspace adds the type and the file's name to the row of a block, if the block shows a file of
+// the workspace.
+func (r *Result) fromWorkspace(row api.Included, it *pagevm.Item) api.Included {
 	p := r.Page(it.Page)
 	if p.Source() == "" {
-		return
+		return row
 	}
 	row.Kind, row.Note = string(p.Type), p.Source()
 	switch {
@@ -283,6 +283,7 @@ func (r *Result) fromWorkspace(row *api.Included, it *pagevm.Item) {
 			}
 		}
 	}
+	return row
 }
 
 func (r *Result) callID(i int, s *pagevm.Segment) string {
