@@ -48,39 +48,39 @@ func TestEachCheckFiresAlone(t *testing.T) {
 		place      string
 		change     func(*consolidation.Options)
 	}{
-		{"state", "ago", "session_state", old("SESSION-STATE.md", 25*time.Hour), "SESSION-STATE.md", nil},
-		{"observations", "101 lines", "observations", with(map[string]string{"memory/observations.md": long(101)}), "memory/observations.md:101", nil},
-		{"no log today", "2026-03-08", "daily_log", with(map[string]string{"memory/2026-03-09.md": "", "AGENTS.md": "# AGENTS.md\n"}), "memory/2026-03-09.md", nil},
+		{"state", "ago", health.SessionState, old("SESSION-STATE.md", 25*time.Hour), "SESSION-STATE.md", nil},
+		{"observations", "101 lines", health.Observations, with(map[string]string{"memory/observations.md": long(101)}), "memory/observations.md:101", nil},
+		{"no log today", "2026-03-08", health.DailyLog, with(map[string]string{"memory/2026-03-09.md": "", "AGENTS.md": "# AGENTS.md\n"}), "memory/2026-03-09.md", nil},
 		{"job", "disk full", health.Jobs, healthy(), "", func(o *consolidation.Options) {
 			o.Jobs = []consolidation.Job{{Name: "nightly", Time: now, Error: "disk full", Place: "jobs.jsonl:3"}, {Name: "fine"}}
 		}},
-		{"stale topic", "8 days", "stale_files", old("memory/ports.md", 8*24*time.Hour), "memory/ports.md", nil},
-		{"old memory", "2026-03-04", "memory_age", with(map[string]string{"MEMORY.md": "# M\n\n## 2026-03-04\n\n- Something.\n"}), "MEMORY.md:3", nil},
-		{"buffer", "1 entry", "working_buffer", with(map[string]string{"memory/working-buffer.md": "# B\n\nleft over\n"}), "memory/working-buffer.md:3", nil},
-		{"large file", "18055 characters", "bootstrap_size", with(map[string]string{"SOUL.md": strings.Repeat("Be kind.\n", 2006) + "#"}), "SOUL.md", nil},
-		{"link", "nowhere.md", "links", with(map[string]string{"memory/ports.md": "+\nSee [it](nowhere.md).\n"}), "memory/ports.md:7", nil},
-		{"anchor", "#caches", "links", with(map[string]string{"memory/ports.md": "+\nSee [it](../TOOLS.md#caches).\n"}), "memory/ports.md:7", nil},
-		{"wiki link", "[[gone]]", "links", with(map[string]string{"memory/ports.md": "+\nSee [[gone]].\n"}), "memory/ports.md:7", nil},
-		{"mention", "memory/gone.md", "links", with(map[string]string{"MEMORY.md": "+\nMore in memory/gone.md.\n"}), "MEMORY.md:12", nil},
-		{"path in code", "lab/walk.md", "links", with(map[string]string{"MEMORY.md": "+\nMore in `lab/run.md`, `lab/walk.md` and `other/project.go`.\n"}), "MEMORY.md:12", nil},
-		{"line", "line 99", "links", with(map[string]string{"MEMORY.md": "+\nMore in [it](memory/ports.md#L99).\n"}), "MEMORY.md:12", nil},
-		{"duplicate", "repeats MEMORY.md:10", "duplicates", with(map[string]string{"TOOLS.md": "+- **Deployments** happen on Tuesdays and Thursdays: never on Fridays\n"}), "TOOLS.md:7", nil},
-		{"near duplicate", "nearly repeats MEMORY.md:12", "duplicates", with(map[string]string{
+		{"stale topic", "8 days", health.StaleFiles, old("memory/ports.md", 8*24*time.Hour), "memory/ports.md", nil},
+		{"old memory", "2026-03-04", health.MemoryAge, with(map[string]string{"MEMORY.md": "# M\n\n## 2026-03-04\n\n- Something.\n"}), "MEMORY.md:3", nil},
+		{"buffer", "1 entry", health.WorkingBuffer, with(map[string]string{"memory/working-buffer.md": "# B\n\nleft over\n"}), "memory/working-buffer.md:3", nil},
+		{"large file", "18055 characters", health.BootstrapSize, with(map[string]string{"SOUL.md": strings.Repeat("Be kind.\n", 2006) + "#"}), "SOUL.md", nil},
+		{"link", "nowhere.md", health.Links, with(map[string]string{"memory/ports.md": "+\nSee [it](nowhere.md).\n"}), "memory/ports.md:7", nil},
+		{"anchor", "#caches", health.Links, with(map[string]string{"memory/ports.md": "+\nSee [it](../TOOLS.md#caches).\n"}), "memory/ports.md:7", nil},
+		{"wiki link", "[[gone]]", health.Links, with(map[string]string{"memory/ports.md": "+\nSee [[gone]].\n"}), "memory/ports.md:7", nil},
+		{"mention", "memory/gone.md", health.Links, with(map[string]string{"MEMORY.md": "+\nMore in memory/gone.md.\n"}), "MEMORY.md:12", nil},
+		{"path in code", "lab/walk.md", health.Links, with(map[string]string{"MEMORY.md": "+\nMore in `lab/run.md`, `lab/walk.md` and `other/project.go`.\n"}), "MEMORY.md:12", nil},
+		{"line", "line 99", health.Links, with(map[string]string{"MEMORY.md": "+\nMore in [it](memory/ports.md#L99).\n"}), "MEMORY.md:12", nil},
+		{"duplicate", "repeats MEMORY.md:10", health.Duplicates, with(map[string]string{"TOOLS.md": "+- **Deployments** happen on Tuesdays and Thursdays: never on Fridays\n"}), "TOOLS.md:7", nil},
+		{"near duplicate", "nearly repeats MEMORY.md:12", health.Duplicates, with(map[string]string{
 			"MEMORY.md": "+\n- The statement timeout of the replica is deliberate and what needs longer than that is a bug or belongs elsewhere.\n",
 			"TOOLS.md":  "+\n- The statement timeout of the replica is deliberate and what needs longer than that is a bug, or belongs somewhere.\n"}), "TOOLS.md:8", nil},
-		{"changed source", "now says", "drift", with(map[string]string{
+		{"changed source", "now says", health.Drift, with(map[string]string{
 			"MEMORY.md":       "+\n- [tool-config] The staging proxy listens on port 8443 <!-- from memory/ports.md#L7 -->\n",
 			"memory/ports.md": "+\n- The staging proxy listens on port 9443\n"}), "MEMORY.md:12", nil},
-		{"struck source", "superseded", "drift", with(map[string]string{
+		{"struck source", "superseded", health.Drift, with(map[string]string{
 			"MEMORY.md":       "+\n- The staging proxy listens on port 8443 <!-- from memory/ports.md#L7 -->\n",
 			"memory/ports.md": "+\n- ~~The staging proxy listens on port 8443~~\n"}), "MEMORY.md:12", nil},
-		{"secret", "rule github", "secrets", with(map[string]string{"memory/ports.md": "+\nThe token is " + secret + " for now.\n"}), "memory/ports.md:7", nil},
-		{"conflict", "both sides", "conflict_markers", with(map[string]string{"SOUL.md": "# S\n\n<<<<<<< HEAD\nBe kind.\n=======\nBe quick.\n>>>>>>> other\n"}), "SOUL.md:3-7", nil},
-		{"invalid UTF-8", "no UTF-8", "files", with(map[string]string{"SOUL.md": "# S\n\nSk\xe5rven\n"}), "SOUL.md:3", nil},
-		{"utf-16", "UTF-16", "files", with(map[string]string{"SOUL.md": "\xff\xfe#\x00 \x00S\x00\n\x00"}), "SOUL.md", nil},
-		{"zero byte", "zero bytes", "files", with(map[string]string{"SOUL.md": "# S\n\na\x00b\n"}), "SOUL.md", nil},
-		{"shadowed", "MEMORY.md", "files", with(map[string]string{"memory.md": "# other\n"}), "memory.md", nil},
-		{"pointer", "ev-0123456789abcdef", "pointers", with(map[string]string{"SOUL.md": "# S\n\nSee ev-0123456789abcdef.\n"}), "SOUL.md:3", func(o *consolidation.Options) { o.Resolves = func(string) bool { return false } }},
+		{"secret", "rule github", health.Secrets, with(map[string]string{"memory/ports.md": "+\nThe token is " + secret + " for now.\n"}), "memory/ports.md:7", nil},
+		{"conflict", "both sides", health.Conflicts, with(map[string]string{"SOUL.md": "# S\n\n<<<<<<< HEAD\nBe kind.\n=======\nBe quick.\n>>>>>>> other\n"}), "SOUL.md:3-7", nil},
+		{"invalid UTF-8", "no UTF-8", health.Files, with(map[string]string{"SOUL.md": "# S\n\nSk\xe5rven\n"}), "SOUL.md:3", nil},
+		{"utf-16", "UTF-16", health.Files, with(map[string]string{"SOUL.md": "\xff\xfe#\x00 \x00S\x00\n\x00"}), "SOUL.md", nil},
+		{"zero byte", "zero bytes", health.Files, with(map[string]string{"SOUL.md": "# S\n\na\x00b\n"}), "SOUL.md", nil},
+		{"shadowed", "MEMORY.md", health.Files, with(map[string]string{"memory.md": "# other\n"}), "memory.md", nil},
+		{"pointer", "ev-0123456789abcdef", health.Pointers, with(map[string]string{"SOUL.md": "# S\n\nSee ev-0123456789abcdef.\n"}), "SOUL.md:3", func(o *consolidation.Options) { o.Resolves = func(string) bool { return false } }},
 		{"contradiction", "5433", health.Contradictions, with(map[string]string{"TOOLS.md": "# T\n\n- Postgres port: 5433\n"}), "TOOLS.md:3", nil},
 	}
 	for i, tt := range tests {
@@ -117,7 +117,7 @@ func TestTruncation(t *testing.T) {
 		fmt.Fprintf(&b, "## %s\n\n%s\n", h, strings.Repeat("word ", 1600))
 	}
 	r := audit(t, with(map[string]string{"MEMORY.md": "2026-03-09\n\n" + b.String()}), func(o *consolidation.Options) {
-		o.Only = []health.Code{"truncation"}
+		o.Only = []health.Code{health.Truncation}
 	})
 	if len(r.Findings) != 1 {
 		t.Fatalf("%+v", r.Findings)
@@ -142,7 +142,7 @@ func TestTotalLimit(t *testing.T) {
 		big[name] = "2026-03-09\n\n" + strings.Repeat("x", 17_500)
 	}
 	r := audit(t, with(big), func(o *consolidation.Options) {
-		o.Only = []health.Code{"bootstrap_size", "truncation"}
+		o.Only = []health.Code{health.BootstrapSize, health.Truncation}
 	})
 	if len(r.Findings) != 1 || r.Findings[0].Path != "" || !strings.Contains(r.Findings[0].What, "140096") {
 		t.Errorf("%+v", r.Findings)
@@ -152,7 +152,7 @@ func TestTotalLimit(t *testing.T) {
 func TestHosts(t *testing.T) {
 	claude, _ := consolidation.HostByName("claude-code")
 	r := audit(t, with(map[string]string{"MEMORY.md": "2026-03-09\n" + strings.Repeat("\n", 220) + "## Last\n\nend\n"}), func(o *consolidation.Options) {
-		o.Host, o.Only = claude, []health.Code{"truncation"}
+		o.Host, o.Only = claude, []health.Code{health.Truncation}
 	})
 	if len(r.Findings) != 1 || r.Findings[0].StartLine != 201 || len(r.Findings[0].Dropped) != 1 || r.Findings[0].Dropped[0].Heading != "Last" {
 		t.Errorf("%+v", r.Findings)
@@ -163,8 +163,8 @@ func TestHosts(t *testing.T) {
 }
 
 func TestOnlyAndUnknownChecks(t *testing.T) {
-	r := audit(t, healthy(), func(o *consolidation.Options) { o.Only = []health.Code{"links"} })
-	if len(r.Checks) != 1 || r.Checks[0].ID != "links" {
+	r := audit(t, healthy(), func(o *consolidation.Options) { o.Only = []health.Code{health.Links} })
+	if len(r.Checks) != 1 || r.Checks[0].ID != health.Links {
 		t.Errorf("%+v", r.Checks)
 	}
 	_, err := auditOf(t.Context(), healthy(), consolidation.Options{Now: now, Timezone: time.UTC, Only: []health.Code{"linsk"}})
@@ -196,7 +196,7 @@ func (r refusing) ReadFile(name string) ([]byte, error) {
 func TestUnreadableFileIsAFinding(t *testing.T) {
 	host, _ := consolidation.HostByName("openclaw")
 	r, err := auditOf(t.Context(), refusing{healthy(), "SOUL.md"}, consolidation.Options{Host: host, Now: now, Timezone: time.UTC})
-	if err != nil || len(r.Findings) != 1 || r.Findings[0].Path != "SOUL.md" || r.Findings[0].Code != "files" {
+	if err != nil || len(r.Findings) != 1 || r.Findings[0].Path != "SOUL.md" || r.Findings[0].Code != health.Files {
 		t.Errorf("%+v, %v", r, err)
 	}
 	_, err = auditOf(t.Context(), refusing{healthy(), "."}, consolidation.Options{Now: now, Timezone: time.UTC})

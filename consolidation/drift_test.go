@@ -23,7 +23,7 @@ func TestNoDriftWhereSourceSaysIt(t *testing.T) {
 		if c.log != "" {
 			files["memory/2026-03-03.md"] = &fstest.MapFile{Data: []byte("# 2026-03-03\n\n" + c.log + "\n")}
 		}
-		r := audit(t, files, func(o *consolidation.Options) { o.Only = []health.Code{"drift"} })
+		r := audit(t, files, func(o *consolidation.Options) { o.Only = []health.Code{health.Drift} })
 		if len(r.Findings) > 0 {
 			t.Errorf("%s: %+v", name, r.Findings)
 		}
@@ -31,7 +31,7 @@ func TestNoDriftWhereSourceSaysIt(t *testing.T) {
 	r := audit(t, fstest.MapFS{
 		"MEMORY.md":            {Data: []byte("# Memory\n\n- 部署窗口是每周二上午 <!-- from memory/2026-03-03.md#L3 -->\n")},
 		"memory/2026-03-03.md": {Data: []byte("# 2026-03-03\n\n- 部署窗口改为每周四下午\n")},
-	}, func(o *consolidation.Options) { o.Only = []health.Code{"drift"} })
+	}, func(o *consolidation.Options) { o.Only = []health.Code{health.Drift} })
 	if len(r.Findings) != 1 || len(r.Findings[0].Others) != 1 || r.Findings[0].Others[0].StartLine != 3 {
 		t.Errorf("changed in Chinese: %+v", r.Findings)
 	}

@@ -12,7 +12,7 @@ import (
 // nor a duplicate of anything, in whichever form it is named.
 func TestSupersededIsSettled(t *testing.T) {
 	only := func(o *consolidation.Options) {
-		o.Only = []health.Code{health.Contradictions, "duplicates"}
+		o.Only = []health.Code{health.Contradictions, health.Duplicates}
 	}
 	old := "# M\n\n## Facts\n\n- Postgres runs on port 5432.\n"
 	tools := "# T\n\n- Postgres runs on port 5433.\n"

@@ -19,7 +19,7 @@ func secretsIn(t *testing.T, texts []string) map[int]bool {
 	for i, text := range texts {
 		w[fmt.Sprintf("memory/%d.md", i)] = text
 	}
-	r := audit(t, files(w), func(o *consolidation.Options) { o.Only = []health.Code{"secrets"} })
+	r := audit(t, files(w), func(o *consolidation.Options) { o.Only = []health.Code{health.Secrets} })
 	out := map[int]bool{}
 	for _, f := range r.Findings {
 		if f.Severity != health.Error {

@@ -86,7 +86,7 @@ func TestFewFindings(t *testing.T) {
 				t.Errorf("%d findings: %v", r.Faults(), r.Findings)
 			}
 			for _, f := range r.Findings {
-				if f.Code == "secrets" {
+				if f.Code == health.Secrets {
 					t.Error(f)
 				}
 			}

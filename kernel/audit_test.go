@@ -169,7 +169,7 @@ func TestAuditOfState(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		{"pointer", "pointers", func(t *testing.T, dir, _ string) {
+		{"pointer", health.Pointers, func(t *testing.T, dir, _ string) {
 			if err := os.WriteFile(filepath.Join(dir, "memory", "p.md"), []byte("See ev-0123456789abcdef of "+orphan+".\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestAuditOfState(t *testing.T) {
 			}
 		}},
 	}
-	only := []health.Code{health.Blobs, health.Journals, health.Index, "pointers", health.Jobs}
+	only := []health.Code{health.Blobs, health.Journals, health.Index, health.Pointers, health.Jobs}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := livedIn(t, false)
@@ -213,8 +213,8 @@ func TestAuditStaysInside(t *testing.T) {
 	if err := os.Symlink("../src/code.md", filepath.Join(dir, "memory", "up.md")); err != nil {
 		t.Fatal(err)
 	}
-	r := audited(t, dir, api.AuditOptions{Only: []health.Code{"files", "links"}})
-	if len(r.Findings) != 2 || r.Findings[1].Path != "memory/up.md" || r.Findings[0].Path != "memory/link.md" || r.Findings[0].Code != "files" {
+	r := audited(t, dir, api.AuditOptions{Only: []health.Code{health.Files, health.Links}})
+	if len(r.Findings) != 2 || r.Findings[1].Path != "memory/up.md" || r.Findings[0].Path != "memory/link.md" || r.Findings[0].Code != health.Files {
 		t.Errorf("%+v", r.Findings)
 	}
 }
@@ -263,7 +263,7 @@ func TestAuditAndDoctorAgree(t *testing.T) {
 				}
 				return out
 			}
-			ofAudit := severities(audited(t, dir, api.AuditOptions{Only: []health.Code{"files"}}).Findings)
+			ofAudit := severities(audited(t, dir, api.AuditOptions{Only: []health.Code{health.Files}}).Findings)
 			ofDoctor := severities(diagnose(t, dir, nil, health.DoctorOptions{}).Findings)
 			if len(ofAudit) != 1 || !maps.Equal(ofAudit, ofDoctor) {
 				t.Errorf("an audit says %v, a doctor %v", ofAudit, ofDoctor)
@@ -321,7 +321,7 @@ func TestAuditOfRealWorkspaces(t *testing.T) {
 		if n := found[health.Contradictions]; n > 1 {
 			t.Errorf("%s: %d contradictions, of which one was right when they were looked through", filepath.Base(dir), n)
 		}
-		if n := found["secrets"] + found["conflict_markers"]; n > 0 {
+		if n := found[health.Secrets] + found[health.Conflicts]; n > 0 {
 			t.Errorf("%s: %v, where there is none", filepath.Base(dir), found)
 		}
 	}

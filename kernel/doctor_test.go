@@ -322,12 +322,12 @@ func TestFixedPartTooLarge(t *testing.T) {
 			t.Errorf("%q lacks %q", err, want)
 		}
 	}
-	wantSymptom(t, diagnose(t, dir, nil, health.DoctorOptions{}), "window", health.Warning, model+": the fixed part does not fit: a system prompt of "+fmt.Sprint(small.System)+" tokens and tools of "+fmt.Sprint(small.Tools))
+	wantSymptom(t, diagnose(t, dir, nil, health.DoctorOptions{}), health.Window, health.Warning, model+": the fixed part does not fit: a system prompt of "+fmt.Sprint(small.System)+" tokens and tools of "+fmt.Sprint(small.Tools))
 	side := request(session(6, 1, 1, 500)) // without tools: it says nothing of them
 	side.SessionKey, side.ContextWindow = "another", 20_000
 	mustPlan(t, k, side)
-	wantSymptom(t, diagnose(t, dir, nil, health.DoctorOptions{}), "window", health.Warning, model)
+	wantSymptom(t, diagnose(t, dir, nil, health.DoctorOptions{}), health.Window, health.Warning, model)
 	req.ContextWindow = 60_000
 	mustPlan(t, k, req)
-	wantSymptom(t, diagnose(t, dir, nil, health.DoctorOptions{}), "window", health.OK, "")
+	wantSymptom(t, diagnose(t, dir, nil, health.DoctorOptions{}), health.Window, health.OK, "")
 }

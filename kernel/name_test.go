@@ -51,7 +51,7 @@ func TestNamesThatCannotBeShown(t *testing.T) {
 		t.Errorf("%v %+v", err, res)
 	}
 	found := 0
-	for _, f := range audited(t, dir, api.AuditOptions{Only: []health.Code{"files"}}).Findings {
+	for _, f := range audited(t, dir, api.AuditOptions{Only: []health.Code{health.Files}}).Findings {
 		if want[f.Path] && strings.Contains(f.What, "can't be shown") {
 			found++
 		}

@@ -98,7 +98,7 @@ func TestViews(t *testing.T) {
 // healthy is a doctor who finds little.
 func healthy(context.Context) (*health.Report, error) {
 	r := &health.Report{}
-	r.Add(health.Finding{Code: "config", Severity: health.OK, What: "there is no configuration file, the defaults hold"},
+	r.Add(health.Finding{Code: health.Config, Severity: health.OK, What: "there is no configuration file, the defaults hold"},
 		health.Finding{Code: health.Index, Severity: health.Warning, What: "3 files have changed since they were indexed", Hint: "run 'memkernel reindex'"})
 	return r, nil
 }

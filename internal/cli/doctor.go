@@ -40,7 +40,7 @@ func (a *App) Examine(ctx context.Context, o *health.DoctorOptions, broken error
 // examine checks the configuration.
 func (a *App) examine(broken error) *health.Report {
 	d := &health.Report{}
-	config := health.Finding{Code: "config", Severity: health.OK, What: strings.Join(a.ConfigFiles, ", ") + " was read"}
+	config := health.Finding{Code: health.Config, Severity: health.OK, What: strings.Join(a.ConfigFiles, ", ") + " was read"}
 	switch {
 	case broken != nil:
 		config.Severity, config.What, config.Hint = health.Error, PlainError(broken), HintFor(broken)
@@ -52,7 +52,7 @@ func (a *App) examine(broken error) *health.Report {
 	}
 	d.Add(config)
 	if w := a.Ignored(); w != "" {
-		d.Add(health.Finding{Code: "config", Severity: health.Warning, What: w, Hint: a.allowIgnored()})
+		d.Add(health.Finding{Code: health.Config, Severity: health.Warning, What: w, Hint: a.allowIgnored()})
 	}
 	return d
 }

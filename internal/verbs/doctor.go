@@ -69,7 +69,7 @@ func examineAgents(a *cli.App, d *health.Report) {
 		return
 	}
 	unknown := func(of string, err error) {
-		d.Add(health.Finding{Code: "agents", Severity: health.Warning, What: "whether " + of + " set up for this folder can't be told: " + cli.PlainError(err), Hint: a.Commands(cmp.Or(cli.HintFor(err), "mend that, and run 'memkernel doctor' again"))})
+		d.Add(health.Finding{Code: health.Agents, Severity: health.Warning, What: "whether " + of + " set up for this folder can't be told: " + cli.PlainError(err), Hint: a.Commands(cmp.Or(cli.HintFor(err), "mend that, and run 'memkernel doctor' again"))})
 	}
 	in, err := installer(a)
 	var hosts []install.Host
@@ -90,7 +90,7 @@ func examineAgents(a *cli.App, d *health.Report) {
 		if len(wanted) == 0 {
 			continue
 		}
-		f := health.Finding{Code: "agents", Severity: health.OK, What: h.Title + " is set up for this folder"}
+		f := health.Finding{Code: health.Agents, Severity: health.OK, What: h.Title + " is set up for this folder"}
 		if changes(there) == 0 {
 			f.What = h.Title + " is on this machine, and not set up for this folder"
 		} else if changes(wanted) > 0 {

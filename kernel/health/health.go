@@ -29,22 +29,45 @@ const (
 	Error Severity = "error"
 )
 
-// Code names the subject of a check. A table of checks has a code for each of them.
+// Code names the subject of a check.
 type Code string
 
-// The codes that several packages use.
+// The codes of checks of the workspace's files.
 const (
+	SessionState   Code = "session_state"
+	Observations   Code = "observations"
+	DailyLog       Code = "daily_log"
 	Jobs           Code = "jobs"
+	StaleFiles     Code = "stale_files"
+	MemoryAge      Code = "memory_age"
 	MemoryLoss     Code = "memory_loss"
 	MemorySize     Code = "memory_size"
+	WorkingBuffer  Code = "working_buffer"
+	BootstrapSize  Code = "bootstrap_size"
+	Truncation     Code = "truncation"
+	Links          Code = "links"
+	Duplicates     Code = "duplicates"
 	Contradictions Code = "contradictions"
-	Blobs          Code = "blobs"
-	Journals       Code = "journals"
-	Index          Code = "index"
-	Workspace      Code = "workspace"
-	Embedding      Code = "embedding"
-	State          Code = "state"
-	Prices         Code = "prices"
+	Drift          Code = "drift"
+	Secrets        Code = "secrets"
+	Conflicts      Code = "conflict_markers"
+	Files          Code = "files"
+	Pointers       Code = "pointers"
+)
+
+// The codes of the stored state, and of a doctor's other checks.
+const (
+	Blobs     Code = "blobs"
+	Backups   Code = "backups"
+	Journals  Code = "journals"
+	Index     Code = "index"
+	Config    Code = "config"
+	Workspace Code = "workspace"
+	Embedding Code = "embedding"
+	State     Code = "state"
+	Prices    Code = "prices"
+	Window    Code = "window"
+	Agents    Code = "agents"
 )
 
 // Place is a range of lines of a file. For a whole file the lines are 0.

@@ -23,18 +23,18 @@ func TestRun(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	r := &health.Report{}
-	r.Add(health.Finding{Code: "config", Severity: health.OK})
+	r.Add(health.Finding{Code: health.Config, Severity: health.OK})
 	err := health.Run(t.Context(), r, []health.Check[string]{
-		{Code: "links", Run: add(health.Finding{Severity: health.Note, Place: health.Lines("b", 2, 2)}, health.Finding{Severity: health.Error, Place: health.Lines("a", 9, 9)})},
+		{Code: health.Links, Run: add(health.Finding{Severity: health.Note, Place: health.Lines("b", 2, 2)}, health.Finding{Severity: health.Error, Place: health.Lines("a", 9, 9)})},
 		{Code: health.Blobs, Run: func(_ context.Context, _ string, r *health.Report) error { r.Skip("no state"); return nil }},
-		{Code: "files", Run: add(health.Finding{Severity: health.Error, Place: health.Place{Path: "a"}}, health.Finding{Code: "links", Severity: health.Error})},
+		{Code: health.Files, Run: add(health.Finding{Severity: health.Error, Place: health.Place{Path: "a"}}, health.Finding{Code: health.Links, Severity: health.Error})},
 		{Code: health.Index, Run: func(context.Context, string, *health.Report) error { return stop }},
 		{Code: health.State, Run: add(health.Finding{})},
 	}, "x")
 	if !errors.Is(err, stop) {
 		t.Fatal(err)
 	}
-	runs := []health.CheckRun{{ID: "links", Findings: 2}, {ID: health.Blobs, Skipped: "no state"}, {ID: "files", Findings: 2}, {ID: health.Index}}
+	runs := []health.CheckRun{{ID: health.Links, Findings: 2}, {ID: health.Blobs, Skipped: "no state"}, {ID: health.Files, Findings: 2}, {ID: health.Index}}
 	if !slices.Equal(r.Checks, runs) {
 		t.Errorf("checks %+v", r.Checks)
 	}

@@ -26,7 +26,7 @@ var stored = []health.Check[*Inspector]{
 	{Code: health.Blobs, Title: "every blob is what its name says", Run: func(ctx context.Context, in *Inspector, r *health.Report) error {
 		return checkContents(ctx, in.Blobs, "blob", r, "", "delete the file: the next ingest of the same content writes it again")
 	}},
-	{Code: "backups", Title: "every backup is what its name says", Run: func(ctx context.Context, in *Inspector, r *health.Report) error {
+	{Code: health.Backups, Title: "every backup is what its name says", Run: func(ctx context.Context, in *Inspector, r *health.Report) error {
 		return checkContents(ctx, in.Backups, "backup", r, "backup: ", "delete the file: it is no backup any more, and 'undo' can't bring back what it was")
 	}},
 }

@@ -46,7 +46,7 @@ func looks() []health.Check[*doctor] {
 		look(health.Index, "the index can be searched, and is up to date", (*doctor).index),
 		look(health.Embedding, "vectors can be had", (*doctor).embedding),
 		look(health.State, "what is stored is sound, and the folder can be written", (*doctor).state),
-		look("window", "system prompt and tools fit the window", (*doctor).window),
+		look(health.Window, "system prompt and tools fit the window", (*doctor).window),
 		look(health.Prices, "prices are current", (*doctor).book),
 	}
 }
