@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -255,32 +256,16 @@ func (d *JSON) behind(after *hujson.Extra, depth int) hujson.Extra {
 	return append(slices.Clip(kept), line...)
 }
 
+var comment = regexp.MustCompile(`//[^\n]*|(?s:/\*.*?\*/)`)
+
 // comments returns white space and comments up to the end of the last comment, without the line
 // end after it.
 func comments(extra hujson.Extra) hujson.Extra {
-	end := 0
-	for i := 0; i+1 < len(extra); i++ {
-		var stop []byte
-		switch string(extra[i : i+2]) {
-		case "//":
-			stop = []byte("\n")
-		case "/*":
-			stop = []byte("*/")
-		default:
-			continue
-		}
-		n := bytes.Index(extra[i+2:], stop)
-		if n < 0 {
-			return extra
-		}
-		if i += 2 + n; stop[0] == '*' {
-			i += 2
-		} else if extra[i-1] == '\r' {
-			i--
-		}
-		end, i = i, i-1
+	all := comment.FindAllIndex(extra, -1)
+	if len(all) == 0 {
+		return nil
 	}
-	return extra[:end]
+	return bytes.TrimSuffix(extra[:all[len(all)-1][1]], []byte("\r"))
 }
 
 // Drop removes members by name and keeps the comments before them.
