@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -88,24 +88,20 @@ func (c *Config) others(but string) []string {
 	return out
 }
 
+// lineEnd matches YAML's line ends.
+var lineEnd = regexp.MustCompile(`\r\n|[\n\r\x{85}\x{2028}\x{2029}]`)
+
 // lineStart returns the offset of a line, counted from 1, or the length of the text if the text
-// has fewer lines. It uses YAML's line ends.
+// has fewer lines.
 func lineStart(text []byte, line int) int {
-	at := 0
-	for line > 1 && at < len(text) {
-		r, n := utf8.DecodeRune(text[at:])
-		at += n
-		switch r {
-		case '\r':
-			if at < len(text) && text[at] == '\n' {
-				at++
-			}
-			line--
-		case '\n', 0x85, 0x2028, 0x2029:
-			line--
-		}
+	if line <= 1 {
+		return 0
 	}
-	return at
+	ends := lineEnd.FindAllIndex(text, line-1)
+	if len(ends) < line-1 {
+		return len(text)
+	}
+	return ends[line-2][1]
 }
 
 // List spells a list as in a file.
