@@ -30,8 +30,7 @@ type planFlags struct {
 	overflow                       *api.Overflow
 }
 
-// Plan returns the verb plan.
-func Plan(a *cli.App) *cobra.Command {
+func planVerb(a *cli.App) *cobra.Command {
 	p := &planFlags{}
 	cmd := &cobra.Command{
 		Long: `plan decides what the model gets to see for one call: by default the last call of

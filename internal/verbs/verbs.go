@@ -115,7 +115,7 @@ func Groups(serve, proxy func(*cli.App) *cobra.Command) []cli.Group {
 			verb("reset", "write down a session's results, and begin it anew", resetVerb, "new restart clear fresh"),
 		}},
 		{ID: "context", Title: "Context (what a model call contains, and costs)", Verbs: []cli.Verb{
-			verb("plan --transcript FILE", "plan one model call of a session, and explain it", Plan, "explain prompt context build assemble preview simulate-call trace"),
+			verb("plan --transcript FILE", "plan one model call of a session, and explain it", planVerb, "explain prompt context build assemble preview simulate-call trace"),
 			verb("compact", "make room in a session now, or before its host does", compactVerb, "compress shrink summarize summarise trim cut truncate"),
 			verb("stats", "print what was billed, what was planned, and what cuts saved", statsVerb, "usage cost costs bill billing metrics spend tokens statistics analytics invoice"),
 			verb("prices [MODEL...]", "list the price book, or convert a public catalogue", pricesVerb, "models pricing price"),

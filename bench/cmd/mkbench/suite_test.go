@@ -150,7 +150,7 @@ func TestJSONKeepsItsContract(t *testing.T) {
 func TestReplayTrace(t *testing.T) {
 	ws := t.TempDir()
 	planner := &cli.Program{Name: "memkernel", Opening: func(*cobra.Command) string { return "" },
-		Groups: []cli.Group{{ID: "context", Verbs: []cli.Verb{cli.NewVerb("plan", "plan a call", verbs.Plan, "")}}}}
+		Groups: verbs.Groups(verbs.Serve, verbs.Proxy(nil))}
 	for _, n := range []int{20, 60} {
 		var out, errs bytes.Buffer
 		u := &cli.UI{In: strings.NewReader(""), Out: &out, Err: &errs}
