@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	"internal/config":          {"cachelayout", "internal/textutil"},
 	"internal/contract":        {},
 	"internal/display":         {"internal/textutil"},
-	"internal/document":        {".", "cachelayout", "index", "kernel/api", "kernel/billing", "kernel/health", "markdownstore", "retrieval"},
+	"internal/document":        {".", "cachelayout", "consolidation", "index", "kernel/api", "kernel/billing", "kernel/health", "markdownstore", "retrieval"},
 	"internal/e2e":             {},
 	"internal/endpoint":        {"internal/textutil"},
 	"internal/fakemodel":       {},

@@ -300,12 +300,12 @@ type listCall struct {
 	MaxResults int    `json:"max_results"`
 }
 
-func doMemoryList(c *call, p *listCall) (*document.Doc[api.MemoryList], error) {
+func doMemoryList(c *call, p *listCall) (*document.Doc[*api.MemoryList], error) {
 	if p.MaxResults < 0 {
 		return nil, badParams("max_results is a number from 1", "max_results %d: out of range", p.MaxResults)
 	}
 	l, err := c.k.Editor().List(c.ctx, api.ListRequest{Path: p.Path, Max: p.MaxResults, Private: c.opt.private(p.Private)})
-	return documentedBy("memkernel/list/v1", l, err, document.Of)
+	return documented(l, err, document.Of)
 }
 
 type undoCall struct {

@@ -9,9 +9,9 @@ import (
 	"github.com/memkernel/memkernel/kernel/billing"
 )
 
-func doStatus(c *call, _ *caller) (*document.Doc[api.Status], error) {
+func doStatus(c *call, _ *caller) (*document.Doc[*api.Status], error) {
 	st, err := c.k.Status(c.ctx, nil)
-	return documentedBy(document.Status, st, err, document.Of)
+	return documented(st, err, document.Of)
 }
 
 func doCheck(c *call, _ *caller) (*document.Check, error) {
@@ -39,11 +39,11 @@ type retainCall struct {
 }
 
 // doRetain removes the data that is older than the configuration keeps, as the verb does.
-func doRetain(c *call, p *retainCall) (*document.Doc[api.Retained], error) {
+func doRetain(c *call, p *retainCall) (*document.Doc[*api.Retained], error) {
 	req := c.opt.Retain
 	req.Apply, req.Now = p.Apply, p.Now
 	out, err := c.k.Retain(c.ctx, req)
-	return documentedBy("memkernel/retain/v1", out, err, document.Of)
+	return documented(out, err, document.Of)
 }
 
 type reindexCall struct {

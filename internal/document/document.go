@@ -11,10 +11,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/index"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/health"
@@ -34,14 +36,28 @@ func List[T any](s []T) []T {
 // answer follow the schema.
 type Doc[T any] struct {
 	Schema string `json:"schema"`
-	Answer *T     `json:",inline"`
+	Answer T      `json:",inline"`
 }
 
-// Status is the schema of the state of a workspace, which the verb and the daemon return.
-const Status = "memkernel/status/v1"
+// schemas has the schema of each answer that is a document by [Doc].
+var schemas = map[reflect.Type]string{
+	reflect.TypeFor[*api.Curated]():        "memkernel/curate/v1",
+	reflect.TypeFor[*api.EditUndone]():     "memkernel/undone/v1",
+	reflect.TypeFor[*api.EntryEdited]():    "memkernel/edited/v1",
+	reflect.TypeFor[*api.Everywhere]():     "memkernel/forget_everywhere/v1",
+	reflect.TypeFor[*api.Grounds]():        "memkernel/why/v1",
+	reflect.TypeFor[*api.History]():        "memkernel/history/v1",
+	reflect.TypeFor[*api.MemoryList]():     "memkernel/list/v1",
+	reflect.TypeFor[*api.Pruned]():         "memkernel/prune/v1",
+	reflect.TypeFor[*api.Retained]():       "memkernel/retain/v1",
+	reflect.TypeFor[*api.Salvaged]():       "memkernel/salvage/v1",
+	reflect.TypeFor[*api.Status]():         "memkernel/status/v1",
+	reflect.TypeFor[*consolidation.Loss](): "memkernel/guard/v1",
+	reflect.TypeFor[*Saved]():              "memkernel/gain/v1",
+}
 
 // Of returns an answer as a document.
-func Of[T any](schema string, answer *T) Doc[T] { return Doc[T]{schema, answer} }
+func Of[T any](answer T) Doc[T] { return Doc[T]{schemas[reflect.TypeFor[T]()], answer} }
 
 // MarshalJSON writes the schema in front of the answer's members. Every answer has members.
 func (d Doc[T]) MarshalJSON() ([]byte, error) {

@@ -42,7 +42,7 @@ func runCurate(ctx context.Context, a *cli.App, f *api.CurateRequest) error {
 		return cli.Usagef("--date %q is not a day such as 2026-03-09", f.Day)
 	}
 	out, err := askKeeper(ctx, a, "curating", api.Keeper.Curate, *f)
-	if done, err := answer(a, "curate", out, err, showCurated); done {
+	if done, err := answer(a, out, err, showCurated); done {
 		return err
 	}
 	if !out.Applied && len(out.Entries) > 0 {
@@ -92,7 +92,7 @@ func includeFlag(cmd *cobra.Command, to *[]string) {
 func runPrune(ctx context.Context, a *cli.App, f *api.PruneRequest) error {
 	f.PruneOptions = a.PruneOptions(f.Include)
 	out, err := askKeeper(ctx, a, "pruning", api.Keeper.Prune, *f)
-	if done, err := answer(a, "prune", out, err, showPruned); done {
+	if done, err := answer(a, out, err, showPruned); done {
 		return err
 	}
 	if !out.Applied && (len(out.Moves) > 0 || out.BufferBytes > 0) {

@@ -170,7 +170,7 @@ func wordings(ctx context.Context, k *kernel.Kernel, path string, line int, voic
 
 func runForgetEverywhere(ctx context.Context, a *cli.App, f *forgetFlags) error {
 	out, err := ask(ctx, a, cli.Needs{}, "forgetting", (*kernel.Kernel).ForgetEverywhere, api.EverywhereRequest{Words: f.everywhere, Also: f.also, Reason: f.reason, Apply: f.apply})
-	if _, err := answer(a, "forget_everywhere", out, err, showEverywhere); err != nil {
+	if _, err := answer(a, out, err, showEverywhere); err != nil {
 		return err
 	}
 	if !out.Applied && len(out.Sessions)+len(out.Lines)+len(out.Backups) > 0 {
@@ -202,7 +202,7 @@ func runRetain(ctx context.Context, a *cli.App, f *api.RetainRequest) error {
 	if errors.Is(err, api.ErrRetainRuns) {
 		err = cli.Hint(err, "it does the same: look at what it left when it is done")
 	}
-	if done, err := answer(a, "retain", out, err, showRetained); done {
+	if done, err := answer(a, out, err, showRetained); done {
 		return err
 	}
 	for _, f := range out.Unreadable {

@@ -104,7 +104,7 @@ func topicFile(a *cli.App, path string) string {
 
 // showEdited prints an entry that was added, replaced or removed.
 func showEdited(a *cli.App, e *api.EntryEdited) error {
-	if done, err := answer(a, "edited", e, nil, drawEdited); done {
+	if done, err := answer(a, e, nil, drawEdited); done {
 		return err
 	}
 	if e.Masked > 0 {
@@ -158,7 +158,7 @@ func runList(ctx context.Context, a *cli.App, most *int, args []string) error {
 		req.Path = pl.path
 	}
 	l, err := askEditor(ctx, a, kernel.MemoryEditor.List, req)
-	if done, err := answer(a, "list", l, err, showEntries); done {
+	if done, err := answer(a, l, err, showEntries); done {
 		return err
 	}
 	for _, f := range l.Skipped {
@@ -317,7 +317,7 @@ func runUndo(ctx context.Context, a *cli.App, edit string) error {
 	if u.Left != "" && !a.JSON {
 		a.Tip("%s", u.Left)
 	}
-	_, err = answer(a, "undone", u, nil, func(s *display.Sheet, u *api.EditUndone) {
+	_, err = answer(a, u, nil, func(s *display.Sheet, u *api.EditUndone) {
 		kind := ""
 		if u.Kind != "edit" {
 			kind = u.Kind + " of "

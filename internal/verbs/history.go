@@ -58,7 +58,7 @@ func runHistory(ctx context.Context, a *cli.App, req *api.HistoryRequest, args [
 	if err != nil {
 		return hintHistory(a, err)
 	}
-	_, err = answer(a, "history", h, nil, showHistory)
+	_, err = answer(a, h, nil, showHistory)
 	if err == nil && h.Total <= 1 {
 		a.Tip("nothing older is known: 'memkernel nightly' keeps what it changes and what MEMORY.md is each night; 'git log -L LINE,LINE:FILE' prints what was committed")
 	}
@@ -112,7 +112,7 @@ func runWhy(ctx context.Context, a *cli.App, req *api.WhyRequest, args []string)
 	if err != nil {
 		return hintHands(a, err)
 	}
-	_, err = answer(a, "why", g, nil, showGrounds)
+	_, err = answer(a, g, nil, showGrounds)
 	return err
 }
 

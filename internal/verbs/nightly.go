@@ -263,7 +263,7 @@ func runGuard(ctx context.Context, a *cli.App, f *guardFlags) error {
 		return err
 	}
 	loss, err := askKeeper(ctx, a, "", api.Keeper.Guard, req)
-	_, err = answer(a, "guard", loss, err, showLoss)
+	_, err = answer(a, loss, err, showLoss)
 	if err == nil && loss.Refused {
 		a.Tip("bring the lines back, or into the file that owns them; 'memkernel prune' moves them so that nothing is lost")
 		err = cli.WithFindings(len(loss.Lost))

@@ -37,7 +37,7 @@ func runSalvage(ctx context.Context, a *cli.App, req *api.SalvageRequest) error 
 		return cli.Usagef("name the session with --session, or --project for what all sessions share")
 	}
 	out, err := ask(ctx, a, cli.Needs{}, "reading what is damaged", (*kernel.Kernel).Salvage, *req)
-	if _, err := answer(a, "salvage", out, err, showSalvaged); err != nil {
+	if _, err := answer(a, out, err, showSalvaged); err != nil {
 		return err
 	}
 	switch {

@@ -87,7 +87,7 @@ func runGain(ctx context.Context, a *cli.App, o *billing.Options) error {
 		return err
 	}
 	saved := document.OfSaved(st, o.Location)
-	_, err = answer(a, "gain", &saved, nil, showGain)
+	_, err = answer(a, &saved, nil, showGain)
 	return err
 }
 

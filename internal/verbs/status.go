@@ -40,7 +40,7 @@ func runStatus(ctx context.Context, a *cli.App, o *api.StatusOptions) error {
 	st.Memory.Sync.OnStart, st.Memory.Sync.OnSearch, st.Memory.Sync.IntervalSeconds = sync.OnSessionStart, sync.OnSearch, time.Duration(sync.Interval).Seconds()
 	st.Memory.Sync.Watch.On = sync.Watch
 	a.Findings(st.Unreadable)
-	doc := statusJSON{document.Status, st, foldersOf(ctx, a), memories(a)}
+	doc := statusJSON{document.Of(st).Schema, st, foldersOf(ctx, a), memories(a)}
 	return cli.Answer(a, doc, st, func(s *display.Sheet, st *api.Status) {
 		showStatus(s, st)
 		for _, f := range doc.Folders {

@@ -72,11 +72,11 @@ func askEditor[R, T any](ctx context.Context, a *cli.App, do func(kernel.MemoryE
 	return askMemory(ctx, a, "", func(k *kernel.Kernel, ctx context.Context, req R) (T, error) { return do(k.Editor(), ctx, req) }, req)
 }
 
-// answer draws the answer to a request or, with --json, prints it as the document VERB/v1. It
-// reports whether the verb is done: after the document, and after an error, also of the request.
-func answer[T any](a *cli.App, verb string, out *T, err error, draw func(*display.Sheet, *T)) (done bool, _ error) {
+// answer draws the answer to a request or, with --json, prints it as a document. It reports whether
+// the verb is done: after the document, and after an error, also of the request.
+func answer[T any](a *cli.App, out T, err error, draw func(*display.Sheet, T)) (done bool, _ error) {
 	if err == nil {
-		err = cli.Answer(a, document.Of("memkernel/"+verb+"/v1", out), out, draw)
+		err = cli.Answer(a, document.Of(out), out, draw)
 	}
 	return err != nil || a.JSON, err
 }

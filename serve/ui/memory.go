@@ -27,14 +27,9 @@ func made[T, D any](of func(T) D) func(T, error) (any, error) {
 	}
 }
 
-// as is made for the document of a name that adds only its schema to the answer.
-func as[T any](name string) func(*T, error) (any, error) {
-	return made(func(v *T) document.Doc[T] { return document.Of("memkernel/"+name+"/v1", v) })
-}
-
 // list answers with the entries of memory, or of one file of it.
 func (s *Server) list(r *http.Request) (any, error) {
-	return as[api.MemoryList]("list")(s.o.Kernel.Editor().List(r.Context(), api.ListRequest{Path: r.FormValue("path"), Max: mostEntries, Private: s.o.Private}))
+	return made(document.Of[*api.MemoryList])(s.o.Kernel.Editor().List(r.Context(), api.ListRequest{Path: r.FormValue("path"), Max: mostEntries, Private: s.o.Private}))
 }
 
 // read answers with a file, secrets masked.
@@ -83,7 +78,7 @@ func (s *Server) audit(r *http.Request) (any, error) {
 }
 
 func (s *Server) why(r *http.Request) (any, error) {
-	doc, err := as[api.Grounds]("why")(s.o.Kernel.Maintenance().Why(r.Context(), api.WhyRequest{Entry: r.FormValue("entry")}))
+	doc, err := made(document.Of[*api.Grounds])(s.o.Kernel.Maintenance().Why(r.Context(), api.WhyRequest{Entry: r.FormValue("entry")}))
 	return doc, wrong(err)
 }
 
@@ -93,7 +88,7 @@ func (s *Server) history(r *http.Request) (any, error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, wrong(err)
 	}
-	doc, err := as[api.History]("history")(s.o.Kernel.Maintenance().History(r.Context(), api.HistoryRequest{Path: r.FormValue("path"), Line: line, Limit: limit, Diff: true}))
+	doc, err := made(document.Of[*api.History])(s.o.Kernel.Maintenance().History(r.Context(), api.HistoryRequest{Path: r.FormValue("path"), Line: line, Limit: limit, Diff: true}))
 	return doc, wrong(err)
 }
 
@@ -136,7 +131,7 @@ func (s *Server) changes(f func(context.Context, *change) (any, error)) http.Han
 const mostBody = 2 << 20
 
 func (s *Server) remember(ctx context.Context, c *change) (any, error) {
-	of := func(r *api.Remembered) any { return document.Of("memkernel/edited/v1", r.Edited()) }
+	of := func(r *api.Remembered) any { return document.Of(r.Edited()) }
 	return made(of)(s.o.Kernel.Remember(ctx, api.RememberRequest{Text: c.Text, Path: c.Path, Voice: s.o.Voice, Private: s.o.Private}))
 }
 
@@ -145,12 +140,12 @@ func (s *Server) edit(ctx context.Context, c *change) (any, error) {
 	if c.Was == "" {
 		return nil, mistakef("a change names the text that the entry had")
 	}
-	return as[api.EntryEdited]("edited")(s.o.Kernel.Editor().Entry(ctx, api.EntryRequest{Path: c.Path, Line: c.Line, EndLine: c.EndLine, Text: c.Text, Was: c.Was, Delete: c.Text == "", Voice: s.o.Voice, Private: s.o.Private}))
+	return made(document.Of[*api.EntryEdited])(s.o.Kernel.Editor().Entry(ctx, api.EntryRequest{Path: c.Path, Line: c.Line, EndLine: c.EndLine, Text: c.Text, Was: c.Was, Delete: c.Text == "", Voice: s.o.Voice, Private: s.o.Private}))
 }
 
 // undo takes back a change of memory by hand or of upkeep.
 func (s *Server) undo(ctx context.Context, c *change) (any, error) {
-	return as[api.EditUndone]("undone")(s.o.Kernel.Editor().Undo(ctx, api.UndoRequest{Edit: c.Edit, Voice: s.o.Voice, Private: s.o.Private}))
+	return made(document.Of[*api.EditUndone])(s.o.Kernel.Editor().Undo(ctx, api.UndoRequest{Edit: c.Edit, Voice: s.o.Voice, Private: s.o.Private}))
 }
 
 func (s *Server) doctor(r *http.Request) (any, error) {
