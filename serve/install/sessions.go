@@ -41,11 +41,12 @@ func piSessions(s *Site, home string) []string {
 	return logs(filepath.Join(home, "agent", "sessions", name), "*.jsonl", nil)
 }
 
-// codexSessions returns the newest transcripts whose first line names the workspace. Their folders
-// are named by date.
-func codexSessions(s *Site, home string) []string {
-	out := logs(home, "archived_sessions/*.jsonl", s.named)
-	out = append(out, logs(home, "sessions/*/*/*/*.jsonl", s.named)...)
+// codexSessions returns the newest transcripts whose first line names the workspace. Most are in
+// folders that are named by date.
+func codexSessions(s *Site, home string) (out []string) {
+	for _, pattern := range []string{"archived_sessions/*.jsonl", "archived_sessions/*/*/*/*.jsonl", "sessions/*.jsonl", "sessions/*/*/*/*.jsonl"} {
+		out = append(out, logs(home, pattern, s.named)...)
+	}
 	slices.Reverse(out)
 	return out
 }
