@@ -36,9 +36,9 @@ type material struct {
 	behind bool
 }
 
-// carry is a carry block, with the material as it is once the block is made, and the version of
+// carryBlock is a carry block, with the material as it is once the block is made, and the version of
 // the model's notes that the block shows.
-type carry struct {
+type carryBlock struct {
 	material
 	blocks []textBlock
 	notes  int
@@ -77,7 +77,7 @@ func textsOf(blocks []textBlock) map[string]string {
 
 // carryBlocks makes the blocks of the carry block: the provider's compaction, the workspace's
 // files as they are now, then the text about the messages that left.
-func carryBlocks(c *call, l *limits, m material, left absent, notes int) carry {
+func carryBlocks(c *call, l *limits, m material, left absent, notes int) carryBlock {
 	m = m.withFiles(c, l, left.lead())
 	blocks := slices.Concat(compactionBlocks(c), m.files.shown())
 	noted, version := modelNotes(c, notes)
@@ -89,7 +89,7 @@ func carryBlocks(c *call, l *limits, m material, left absent, notes int) carry {
 	if text != "" {
 		blocks = append(blocks, c.ownBlock(pagevm.ItemCarry, c.summaryPage(), pagevm.Structured, text))
 	}
-	return carry{m, blocks, version}
+	return carryBlock{m, blocks, version}
 }
 
 func (c *call) summaryPage() string { return ingest.PageID("su", c.prior.Name, c.Request.Branch) }
@@ -160,13 +160,13 @@ func modelNotes(c *call, before int) (summary.Notes, int) {
 
 // carryIfGone returns the carry block if any message is still out of the prompt. Otherwise it
 // shows only the workspace's files.
-func carryIfGone(c *call, l *limits, m material, notes int) carry {
+func carryIfGone(c *call, l *limits, m material, notes int) carryBlock {
 	if c.summaryFirst() || anyGone(c.Align.Seen) {
 		return carryBlocks(c, l, m, leftBy(c, c.Align.Seen, nil), notes)
 	}
 	m = m.withFiles(c, l, c.leadGone())
 	m.spans = nil
-	return carry{m, m.files.shown(), notes}
+	return carryBlock{m, m.files.shown(), notes}
 }
 
 func anyGone(seen []pagevm.Seen) bool {

@@ -144,13 +144,11 @@ func makeCut(c *call, l *limits, want *wanted, uncut candidate, m material) cand
 		made := carryBlocks(c, l, m, leftBy(c, seen, wish), uncut.notes)
 		m = made.material
 		carry := plain(made.blocks)
-		wishes := pagevm.Wishes{Cut: wish, Carry: carry, Drop: want.dropped(c, best.Proj, carry)}
-		proj, dec := c.nextProjection(wishes, want.cache)
-		if dec.Cut == nil {
-			best.Made.Refused = dec.Refused
+		next := c.tried(uncut.Texts, made, pagevm.Wishes{Cut: wish, Carry: carry, Drop: want.dropped(c, best.Proj, carry)}, want.cache)
+		if next.Made.Cut == nil {
+			best.Made.Refused = next.Made.Refused
 		} else {
-			best = candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(uncut.Texts, textsOf(made.blocks)),
-				Spans: m.spans, summary: m.summary, notes: made.notes}
+			best = next
 		}
 		if over := -l.room(best.Proj); over > 0 {
 			again := want.instructions+newest > 0
@@ -161,7 +159,7 @@ func makeCut(c *call, l *limits, want *wanted, uncut candidate, m material) cand
 				continue
 			}
 		}
-		if dec.Cut == nil || l.Planned(proj) <= want.goal || wish.Compacted {
+		if next.Made.Cut == nil || l.Planned(next.Proj) <= want.goal || wish.Compacted {
 			break
 		}
 		bare := l.Fixed + want.standing
@@ -249,13 +247,11 @@ func showNotes(c *call, l *limits, want *wanted, from candidate, m material) can
 	m.summary = advanced(c, m.summary)
 	made := carryBlocks(c, l, m, leftBy(c, c.Align.Seen, nil), from.notes)
 	carry := plain(made.blocks)
-	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutCold, CarryOnly: true}, Carry: carry, Drop: saidBy(c, from.Proj, carry)}
-	proj, dec := c.nextProjection(wishes, want.cache)
-	if dec.Cut == nil || l.room(proj) < 0 {
+	next := c.tried(from.Texts, made, pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutCold, CarryOnly: true}, Carry: carry, Drop: saidBy(c, from.Proj, carry)}, want.cache)
+	if next.Made.Cut == nil || l.room(next.Proj) < 0 {
 		return from
 	}
-	return candidate{Proj: proj, Made: dec, wishes: wishes, cache: want.cache, Texts: merged(from.Texts, textsOf(made.blocks)),
-		Spans: from.Spans, summary: m.summary, notes: made.notes}
+	return next
 }
 
 // advanced returns the summary up to the newest message, so that it covers the messages that

@@ -62,6 +62,13 @@ type candidate struct {
 	notes int
 }
 
+// tried returns the candidate that Next makes of wishes with a carry block.
+func (c *call) tried(texts map[string]string, made carryBlock, wishes pagevm.Wishes, cache pagevm.Cache) candidate {
+	proj, dec := c.nextProjection(wishes, cache)
+	return candidate{Proj: proj, Made: dec, wishes: wishes, cache: cache, Texts: merged(texts, textsOf(made.blocks)),
+		Spans: made.spans, summary: made.summary, notes: made.notes}
+}
+
 // decide gets the next projection from Next. The projection has a cut if the cut planner wants a
 // cut and the rules allow it.
 func decide(ctx context.Context, c *call, l *limits, past *past, o opening, f *fitting) (decision, error) {
@@ -69,9 +76,7 @@ func decide(ctx context.Context, c *call, l *limits, past *past, o opening, f *f
 	if err := fixedFits(c, l); err != nil {
 		return d, err
 	}
-	grown := candidate{wishes: pagevm.Wishes{Carry: plain(o.blocks), CarryNow: o.now}, cache: pagevm.Cache{StripThinking: c.stripThinking()},
-		Texts: merged(o.texts, f.texts), Spans: o.spans, summary: o.summary, notes: o.notes}
-	grown.Proj, grown.Made = c.nextProjection(grown.wishes, grown.cache)
+	grown := c.tried(merged(o.texts, f.texts), o.carryBlock, pagevm.Wishes{Carry: plain(o.blocks), CarryNow: o.now}, pagevm.Cache{StripThinking: c.stripThinking()})
 	d.Grown = grown.Proj
 	d.Before = l.Planned(d.Grown) + waitingPins(c, l, d.Grown)
 	d.cached, d.ttl = seed(c, l, past.sent, d.Grown)

@@ -5,13 +5,11 @@ import "maps"
 // opening is the carry block that a prompt gets before the question of a cut, and the material
 // for the carry block of a cut.
 type opening struct {
-	material
-	// blocks is the carry block. now reports that the prompt gets it now.
-	blocks []textBlock
-	now    bool
+	carryBlock
+	// now reports that the prompt gets the carry block now.
+	now bool
 	// texts are all texts that were made for it so far.
 	texts map[string]string
-	notes int
 	// standing is the size of pins and workspace files in the carry block, calibrated.
 	standing int
 }
@@ -20,11 +18,9 @@ type opening struct {
 // the past that it describes.
 func open(c *call, l *limits) opening {
 	p := c.prior.Before
-	o := opening{material: material{spans: p.Spans, summary: p.Summary, yields: yields{carry: carryShare(c, l)}}, texts: map[string]string{}, notes: p.Notes}
-	leadGone := c.leadGone()
+	o := opening{carryBlock: carryBlock{material: material{spans: p.Spans, summary: p.Summary, yields: yields{carry: carryShare(c, l)}}, notes: p.Notes}, texts: map[string]string{}}
 	if len(c.Prev.Proj.Seen) == 0 {
-		m := o.withFiles(c, l, leadGone)
-		left, m := resumed(c, l, m, leadGone)
+		left, m := resumed(c, l, o.withFiles(c, l, c.leadGone()))
 		o, o.now = o.showing(m, append(m.files.shown(), left...)), true
 	}
 	if c.Renewed() {
@@ -34,9 +30,9 @@ func open(c *call, l *limits) opening {
 		o.notes, o.now = made.notes, o.now || c.hostCompacted()
 	}
 	if c.anew() {
-		left, m := resumed(c, l, o.material, leadGone)
+		left, m := resumed(c, l, o.material)
 		if o.material = m; left != nil {
-			m = m.withFiles(c, l, leadGone)
+			m = m.withFiles(c, l, c.leadGone())
 			o, o.now = o.showing(m, append(m.files.shown(), left...)), true
 		}
 	}

@@ -134,13 +134,13 @@ func worked(c *call, l *limits) *WorkState {
 
 // resumed returns the restore text of a new conversation, if an earlier conversation of the
 // session left a checkpoint.
-func resumed(c *call, l *limits, m material, leadGone bool) ([]textBlock, material) {
+func resumed(c *call, l *limits, m material) ([]textBlock, material) {
 	ws := worked(c, l)
 	if ws == nil {
 		return nil, m
 	}
 	if ws.State.Thread.Captured == 0 && ws.Latest == nil {
-		return neighbour(c, l, ws, leadGone), m
+		return neighbour(c, l, ws), m
 	}
 	if key := ws.State.Thread.Reader.Offset.Key; key != "" && ingest.Unseen(key, c.Msgs) > 0 {
 		return nil, m // the same conversation, taken up again
@@ -151,13 +151,13 @@ func resumed(c *call, l *limits, m material, leadGone bool) ([]textBlock, materi
 		m.behind = true
 		left = checkpoint.Build(ws.State, ws.Latest, ws.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}))
 	}
-	return restored(c, ws, left, checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: c.restoreRoom(l)}, leadGone), m
+	return restored(c, ws, left, checkpoint.RestoreOptions{Occasion: checkpoint.NewSession, Cap: c.restoreRoom(l)}), m
 }
 
 // neighbour returns a line that names the session that was at work before a new conversation. If
 // the user wants to continue from that session, it returns the session's state instead.
-func neighbour(c *call, l *limits, ws *WorkState, leadGone bool) []textBlock {
-	if !c.Request.Private || c.hostShows(checkpoint.BesideMark, leadGone) || slices.ContainsFunc(c.Msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleAssistant }) {
+func neighbour(c *call, l *limits, ws *WorkState) []textBlock {
+	if !c.Request.Private || c.hostShows(checkpoint.BesideMark, c.leadGone()) || slices.ContainsFunc(c.Msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleAssistant }) {
 		return nil
 	}
 	n := c.session.Neighbour()
@@ -169,13 +169,13 @@ func neighbour(c *call, l *limits, ws *WorkState, leadGone bool) []textBlock {
 		if err != nil {
 			c.fault(fault.Fault{Code: fault.Checkpoint, Detail: err.Error()})
 		}
-		return restored(c, ws, left, checkpoint.RestoreOptions{Occasion: checkpoint.OtherSession, Cap: c.restoreRoom(l)}, leadGone)
+		return restored(c, ws, left, checkpoint.RestoreOptions{Occasion: checkpoint.OtherSession, Cap: c.restoreRoom(l)})
 	}
-	return restoreText(c, checkpoint.Beside(n.Key, n.At), leadGone)
+	return restoreText(c, checkpoint.Beside(n.Key, n.At))
 }
 
 // restored makes the block of a checkpoint. It returns no block if there is no checkpoint.
-func restored(c *call, ws *WorkState, cp *checkpoint.Checkpoint, opt checkpoint.RestoreOptions, leadGone bool) []textBlock {
+func restored(c *call, ws *WorkState, cp *checkpoint.Checkpoint, opt checkpoint.RestoreOptions) []textBlock {
 	if cp == nil {
 		return nil
 	}
@@ -183,14 +183,14 @@ func restored(c *call, ws *WorkState, cp *checkpoint.Checkpoint, opt checkpoint.
 	if opt.Occasion != checkpoint.OtherSession { // whose ids lead nowhere in this one
 		opt.Source, opt.Resolver = ws.Source(cp), c.Request.Resolver
 	}
-	return restoreText(c, checkpoint.Restore(cp, &opt), leadGone)
+	return restoreText(c, checkpoint.Restore(cp, &opt))
 }
 
 // restoreText makes the block of a restore text. It returns no block if a hook put the text into
 // the prompt.
-func restoreText(c *call, text string, leadGone bool) []textBlock {
+func restoreText(c *call, text string) []textBlock {
 	first, _, _ := strings.Cut(text, "\n")
-	if text == "" || c.hostShows(first, leadGone) {
+	if text == "" || c.hostShows(first, c.leadGone()) {
 		return nil
 	}
 	return []textBlock{c.ownBlock(pagevm.ItemCarry, ingest.PageID("rs", c.prior.Name), pagevm.Structured, text)}
