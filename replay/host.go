@@ -79,10 +79,7 @@ func (p *hostPolicy) plan(_ context.Context, n int) (*prompt, error) {
 func (p *hostPolicy) request(n int, start time.Time) Request {
 	opt := &p.rec.Opt
 	model := p.rec.Model(start)
-	window := opt.ContextWindow
-	if window == 0 {
-		window = model.ContextWindow
-	}
+	window := orElse(opt.ContextWindow, model.ContextWindow)
 	cold, _ := p.ledger.Cold(model, p.identity(), start)
 	return Request{N: n, End: p.rec.End(n), Cold: cold, Room: p.rec.Room(window), Window: window, Model: model}
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -103,7 +104,7 @@ func (r *Recording) answered(m *memkernel.Message) int {
 
 // Item makes the item of a message. hash identifies the message's content.
 func (r *Recording) Item(hash string, m memkernel.Message) Item {
-	return Item{hash: hash, region: cachelayout.RegionWorkingSet, Msg: m, Text: recall.TextOf(m), Tokens: r.Counter.Message(&m), image: hasImage(&m)}
+	return Item{hash: hash, region: cachelayout.RegionWorkingSet, Msg: m, Text: recall.TextOf(m), Tokens: r.Counter.Message(&m), image: hasImage(m.Parts)}
 }
 
 // Note returns an item that the policy itself puts in front of the messages.
@@ -169,20 +170,10 @@ func callOf(p *memkernel.Part) string {
 	return ""
 }
 
-func hasImage(m *memkernel.Message) bool {
-	for i := range m.Parts {
-		if m.Parts[i].Kind == memkernel.PartImage {
-			return true
-		}
-		if r := m.Parts[i].Result; r != nil {
-			for j := range r.Content {
-				if r.Content[j].Kind == memkernel.PartImage {
-					return true
-				}
-			}
-		}
-	}
-	return false
+func hasImage(parts []memkernel.Part) bool {
+	return slices.ContainsFunc(parts, func(p memkernel.Part) bool {
+		return p.Kind == memkernel.PartImage || p.Result != nil && hasImage(p.Result.Content)
+	})
 }
 
 // sinceCompaction counts calls after each of the host's compactions, which are given as positions

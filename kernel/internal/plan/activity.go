@@ -123,8 +123,8 @@ func withNewest(c *call, p *pagevm.Projection, seen []pagevm.Seen, traits [][]pa
 	return out
 }
 
-// States returns what each page was by the plan's cut, in words, by page. It is empty without a cut.
-func (r *Result) States() map[string]string {
+// states returns what each page was by the plan's cut, in words, by page. It is empty without a cut.
+func (r *Result) states() map[string]string {
 	out := map[string]string{}
 	for i := range r.Trail {
 		if sel := r.Trail[i].Select; sel != nil && r.Chosen.Made.Cut != nil {

@@ -164,12 +164,6 @@ func (c *call) economy() cachelayout.Economy { return cmp.Or(c.Request.Economy, 
 // Format returns the shape of the request that the host will send.
 func (c *call) Format() transcript.Format { return FormatOf(c.Request.Format, &c.Request.Price) }
 
-// LeftAlone reports whether no workspace was used.
-func (c *call) LeftAlone() bool { return c.workspace == nil }
-
-// Session returns the session's key.
-func (c *call) Session() string { return c.prior.Key }
-
 // text finds the bytes of a representation or kernel block by hash, first in the given texts.
 func (c *call) text(texts map[string]string, hash string) string {
 	if t, ok := texts[hash]; ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// reasoningOf counts the thinking that messages of the prompt lose with this  The provider
+// reasoning counts the thinking that messages of the prompt lose with this plan. The provider
 // drops all thinking after the first changed byte. Thinking that an earlier cut already made
 // invalid does not count.
 func (r *Result) reasoning() cachelayout.Reasoning {

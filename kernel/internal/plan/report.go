@@ -41,7 +41,7 @@ func (r *Result) Regions() ([]api.Region, int) {
 	return out, total
 }
 
-// LayoutOf returns the cache side of a  The markers belong to the plan's breakpoints.
+// Layout returns the cache side of a plan. The markers belong to the plan's breakpoints.
 func (r *Result) Layout(markers []transcript.Marker) api.Layout {
 	cuts, made, refused := r.cutsOf()
 	l := api.Layout{Breakpoints: make([]api.Breakpoint, 0, len(r.Breakpoints)), Change: r.Change, Bill: r.Bill, Cold: r.Cold, Clock: r.Clock,
@@ -121,11 +121,11 @@ func (r *Result) shownParts(it *pagevm.Item) int {
 // bound to another prefix.
 const bindingBeta = "thinking-binding-controls-2026-08-01"
 
-// ParamsOf returns the request settings that a plan requires.
+// Params returns the request settings that a plan requires.
 func (r *Result) Params() api.Params {
 	p := api.Params{Betas: []string{}}
 	if r.Request.Price.Cache == cachelayout.CacheOpenAIAuto || r.Request.Price.Cache == cachelayout.CacheOpenAIExplicit {
-		p.CacheKey = cachelayout.CacheKey(r.Session(), r.Blocks)
+		p.CacheKey = cachelayout.CacheKey(r.prior.Key, r.Blocks)
 	}
 	p.ThinkingOff = r.bareLoop() && strings.Contains(r.Request.Thinking, `"enabled"`)
 	if !r.Request.Price.PreservedThinking {
@@ -178,11 +178,11 @@ func (r *Result) Pages() (in []api.Included, out []api.Excluded, reduced []api.R
 	for _, b := range r.Blocks[:len(r.Blocks)-len(r.Proj.Carry)-len(r.Proj.Items)] { // tools and system
 		in = append(in, api.Included{Kind: b.Region, ID: b.ID, Tokens: b.Tokens, FullTokens: b.Tokens, Level: pagevm.Full})
 	}
-	states := r.States()
+	states := r.states()
 	for i := range r.Proj.Carry {
 		in = append(in, r.included(&r.Proj.Carry[i], 0))
 	}
-	span := r.SpanOf()
+	span := r.spanOf()
 	reason, before := "", "?"
 	bareReason := "its step had ended at a cut"
 	if r.Request.Price.PreservedThinking {
@@ -293,13 +293,13 @@ func (r *Result) callID(i int, s *pagevm.Segment) string {
 	return r.Msgs[i].Parts[s.Part].Result.CallID
 }
 
-// RetrievalOf returns a plan's report on retrieval.
+// Retrieval returns a plan's report on retrieval.
 func (r *Result) Retrieval(withheld []retrieval.Withheld) api.Retrieval {
 	found := r.Proj.Recall
 	out := api.Retrieval{Reason: found.Reason, Mode: found.Mode, Detail: found.Detail, Citations: []string{}}
-	if r.LeftAlone() || found.Turn == "" {
+	if r.workspace == nil || found.Turn == "" {
 		out.Reason, out.Mode = string(retrieval.Disabled), string(retrieval.NoSearch)
-		if r.LeftAlone() {
+		if r.workspace == nil {
 			out.Detail = memoryOff
 		}
 	}
@@ -408,7 +408,7 @@ func placeSystem(msgs []memkernel.Message) {
 	}
 }
 
-// shown returns message m as items show it. Results and long messages have their levels, and runs
+// rendered returns message m as items show it. Results and long messages have their levels, and runs
 // lack the thinking that a cut made invalid.
 func (r *Result) rendered(m *memkernel.Message, items []pagevm.Item) memkernel.Message {
 	full := true
@@ -452,7 +452,7 @@ func (r *Result) Expected() *billing.Expected {
 }
 
 // firstSight returns the results that the plan is the first to show shortened, and those of such
-// results that the model fetched since the last
+// results that the model fetched since the last plan.
 func (r *Result) firstSight() (out []billing.FirstSight) {
 	for _, s := range r.segments(r.Align.At) {
 		page := r.Page(s.Page)

@@ -17,7 +17,7 @@ import (
 // that hold these pages. A recalled block has one row, and the pages that the block shows have no
 // rows. A plan that was not recorded has made nothing durable.
 func (r *Result) Table() []paging.PageRow {
-	x := index{used: accesses(r), pins: map[string]paging.Pin{}, spans: r.SpanOf(), recorded: r.Next.Plan != ""}
+	x := index{used: accesses(r), pins: map[string]paging.Pin{}, spans: r.spanOf(), recorded: r.Next.Plan != ""}
 	for _, p := range r.pins {
 		x.pins[p.ref.Path] = pinClass(*p.StoredPage)
 	}
@@ -28,8 +28,8 @@ func (r *Result) Table() []paging.PageRow {
 	return slices.Concat(out, shownRows(r, &x), untoldRows(r, &x), goneRows(r, &x), spanRows(r, &x))
 }
 
-// SpanOf returns the span that each message left with, by the message's key.
-func (r *Result) SpanOf() map[string]string {
+// spanOf returns the span that each message left with, by the message's key.
+func (r *Result) spanOf() map[string]string {
 	n := 0
 	for i := range r.Chosen.Spans {
 		n += len(r.Chosen.Spans[i].Keys)
