@@ -40,19 +40,12 @@ func NewDocument(s *transcript.Session, view transcript.View, prices *cachelayou
 // Add runs one more policy. A policy with Rivals is compared with the kernel's run if that run
 // was added before.
 func (d *Document) Add(ctx context.Context, s *transcript.Session, policy string, opt Options) error {
-	var result *Result
-	var err error
-	var ours *Result
 	for _, r := range d.Results {
 		if r.Policy == Memkernel {
-			ours = r
+			opt.Rival = r
 		}
 	}
-	if p, _ := policyNamed(policy); p.Rivals && ours != nil {
-		result, err = RunAgainst(ctx, s, policy, ours, opt)
-	} else {
-		result, err = Run(ctx, s, policy, opt)
-	}
+	result, err := Run(ctx, s, policy, opt)
 	if err != nil {
 		return err
 	}

@@ -71,6 +71,9 @@ type Options struct {
 	Limit int
 	// Prices is the price book. Default: the embedded one.
 	Prices *cachelayout.Book
+	// Rival is the result under memkernel of the same session with the same options, for policies
+	// with Rivals. If it is nil and such a policy needs it, memkernel is replayed first.
+	Rival *Result
 	// Scratch is an empty folder for the kernel's state.
 	Scratch string
 	// Progress is called with the number of replayed calls and the number of all calls. It may be
@@ -99,35 +102,24 @@ type Result struct {
 	Shown int `json:"-"`
 }
 
-// Run replays a session under one policy. It first replays memkernel if a policy with Rivals has
-// no figures.
+// Run replays a session under one policy.
 func Run(ctx context.Context, s *transcript.Session, name string, opt Options) (*Result, error) {
 	base, figures, err := ParsePolicy(name)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	if p, _ := policyNamed(base); p.Rivals && len(figures) == 0 {
-		ours, err := Run(ctx, s, Memkernel, opt)
-		if err != nil {
+	if p, _ := policyNamed(base); !p.Rivals {
+		opt.Rival = nil
+	} else if opt.Rival == nil && len(figures) == 0 {
+		if opt.Rival, err = Run(ctx, s, Memkernel, opt); err != nil {
 			return nil, err
 		}
-		return RunAgainst(ctx, s, name, ours, opt)
 	}
 	rec, err := Record(s, opt)
 	if err != nil {
 		return nil, fmt.Errorf("replay %s: %w", name, err)
 	}
-	return rec.Run(ctx, name, nil)
-}
-
-// RunAgainst replays a session under a policy with Rivals, such as the oracle. rival is the
-// result of another replay of the same session with the same options.
-func RunAgainst(ctx context.Context, s *transcript.Session, name string, rival *Result, opt Options) (*Result, error) {
-	rec, err := Record(s, opt)
-	if err != nil {
-		return nil, fmt.Errorf("replay %s: %w", name, err)
-	}
-	return rec.Run(ctx, name, rival)
+	return rec.Run(ctx, name, opt.Rival)
 }
 
 // Run plans every call in turn and scores the prompt against the agent's answer.

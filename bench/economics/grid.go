@@ -235,12 +235,9 @@ func (j job) policy(ctx context.Context, s session, policy string, ours *replay.
 	}
 	defer os.RemoveAll(scratch)
 	opt := replay.Options{RoomTokens: j.room, FixedAuto: true, Model: j.regime.Model, TTL: j.regime.TTL, Resolver: resolver,
-		View: transcript.Full, Scratch: scratch}
+		View: transcript.Full, Scratch: scratch, Rival: ours}
 	if j.regime.Window > 0 {
 		opt.RoomTokens, opt.ContextWindow = 0, j.regime.Window
-	}
-	if policy == replay.Oracle && ours != nil {
-		return replay.RunAgainst(ctx, s.Session, replay.Oracle, ours, opt)
 	}
 	return replay.Run(ctx, s.Session, policy, opt)
 }
