@@ -76,7 +76,7 @@ func decide(ctx context.Context, c *call, l *limits, past *past, o opening, f *f
 	if err := fixedFits(c, l); err != nil {
 		return d, err
 	}
-	grown := c.tried(merged(o.texts, f.texts), o.carryBlock, pagevm.Wishes{Carry: plain(o.blocks), CarryNow: o.now}, pagevm.Cache{StripThinking: c.stripThinking()})
+	grown := c.tried(merged(o.texts, f.texts), o.made, pagevm.Wishes{Carry: plain(o.made.blocks), CarryNow: o.now}, pagevm.Cache{StripThinking: c.stripThinking()})
 	d.Grown = grown.Proj
 	d.Before = l.Planned(d.Grown) + waitingPins(c, l, d.Grown)
 	d.cached, d.ttl = seed(c, l, past.sent, d.Grown)
@@ -99,17 +99,17 @@ func decide(ctx context.Context, c *call, l *limits, past *past, o opening, f *f
 	}
 	want := wanted{cut: d.Cut, cache: cache, goal: min(cutGoal(c, l, past, &d.Cut), l.Hard), standing: d.Standing, pressed: f.pressed, yields: f.yields,
 		instructions: l.unscale(l.Window) / instructionShare}
-	d.Chosen, d.Behind = grown, o.behind
+	d.Chosen, d.Behind = grown, o.made.behind
 	switch {
 	case d.Cut.Do && (d.Cut.Reason == string(pagevm.CutDemand) || c.Request.Demand != nil):
-		d.Chosen = makeDemanded(c, l, &want, grown, o.material)
+		d.Chosen = makeDemanded(c, l, &want, grown, o.made.material)
 		if d.CutMade = c.Request.Demand != nil && d.Chosen.Made.Cut != nil; c.Request.Demand != nil && !d.CutMade {
 			d.WhyNot = whyNot(c, &d.Chosen)
 		}
 	case d.Cut.Do:
-		d.Chosen = makeCut(c, l, &want, grown, o.material)
+		d.Chosen = makeCut(c, l, &want, grown, o.made.material)
 	case notesWait(c, &d, cache):
-		d.Chosen = showNotes(c, l, &want, grown, o.material)
+		d.Chosen = showNotes(c, l, &want, grown, o.made.material)
 	}
 	if past.Refusal.thinking && d.Chosen.Made.Cut == nil {
 		cache.Forced = true

@@ -68,7 +68,7 @@ type yields struct {
 // fit lowers the new items that do not fit, as described above.
 func fit(c *call, l *limits, o *opening) fitting {
 	f := settle(c)
-	f.yields = o.yields
+	f.yields = o.made.yields
 	at := *c // with the messages as they are settled
 	at.Hosts = f.hosts
 	over := grownOver(&at, l, o)
@@ -181,7 +181,7 @@ func floors(c *call, l *limits, all []shortenable) (size, least int) {
 
 // yielding returns the opening with the room that the carry block has.
 func (o opening) yielding(f *fitting) opening {
-	o.yields = f.yields
+	o.made.yields = f.yields
 	return o
 }
 
@@ -488,8 +488,8 @@ func grownOver(c *call, l *limits, o *opening) int {
 	}
 	if o.now {
 		p.Carry = nil
-		for i := range o.blocks {
-			n += l.Scale(o.blocks[i].Tokens)
+		for i := range o.made.blocks {
+			n += l.Scale(o.made.blocks[i].Tokens)
 		}
 	}
 	return n - l.room(&p)

@@ -5,7 +5,8 @@ import "maps"
 // opening is the carry block that a prompt gets before the question of a cut, and the material
 // for the carry block of a cut.
 type opening struct {
-	carryBlock
+	// made is the carry block as it is now.
+	made carryBlock
 	// now reports that the prompt gets the carry block now.
 	now bool
 	// texts are all texts that were made for it so far.
@@ -18,20 +19,20 @@ type opening struct {
 // the past that it describes.
 func open(c *call, l *limits) opening {
 	p := c.prior.Before
-	o := opening{carryBlock: carryBlock{material: material{spans: p.Spans, summary: p.Summary, yields: yields{carry: carryShare(c, l)}}, notes: p.Notes}, texts: map[string]string{}}
+	o := opening{made: carryBlock{material: material{spans: p.Spans, summary: p.Summary, yields: yields{carry: carryShare(c, l)}}, notes: p.Notes}, texts: map[string]string{}}
 	if len(c.Prev.Proj.Seen) == 0 {
-		left, m := resumed(c, l, o.withFiles(c, l, c.leadGone()))
+		left, m := resumed(c, l, o.made.withFiles(c, l, c.leadGone()))
 		o, o.now = o.showing(m, append(m.files.shown(), left...)), true
 	}
 	if c.Renewed() {
-		o.summary = renewed(c, o.summary)
-		made := carryIfGone(c, l, o.material, o.notes)
+		o.made.summary = renewed(c, o.made.summary)
+		made := carryIfGone(c, l, o.made.material, o.made.notes)
 		o = o.showing(made.material, made.blocks)
-		o.notes, o.now = made.notes, o.now || c.hostCompacted()
+		o.made.notes, o.now = made.notes, o.now || c.hostCompacted()
 	}
 	if c.anew() {
-		left, m := resumed(c, l, o.material)
-		if o.material = m; left != nil {
+		left, m := resumed(c, l, o.made.material)
+		if o.made.material = m; left != nil {
 			m = m.withFiles(c, l, c.leadGone())
 			o, o.now = o.showing(m, append(m.files.shown(), left...)), true
 		}
@@ -42,7 +43,7 @@ func open(c *call, l *limits) opening {
 
 // showing returns the opening with another carry block. It keeps the texts of the earlier block.
 func (o opening) showing(m material, blocks []textBlock) opening {
-	o.material, o.blocks, o.texts = m, blocks, merged(o.texts, textsOf(blocks))
+	o.made.material, o.made.blocks, o.texts = m, blocks, merged(o.texts, textsOf(blocks))
 	return o
 }
 
@@ -50,13 +51,13 @@ func (o opening) showing(m material, blocks []textBlock) opening {
 // files. The files give up room down to their floors. They do so in this plan if the carry block
 // is made now, otherwise at the next cut.
 func squeeze(c *call, l *limits, o opening) opening {
-	over := l.Fixed + o.standing + mustStandTokens(c, l) + o.carry - l.Hard
+	over := l.Fixed + o.standing + mustStandTokens(c, l) + o.made.carry - l.Hard
 	if over <= 0 || o.standing == 0 {
 		return o
 	}
-	o.squeezed = over
+	o.made.squeezed = over
 	if o.now {
-		m := o.withFiles(c, l, c.leadGone())
+		m := o.made.withFiles(c, l, c.leadGone())
 		o = o.showing(m, m.files.shown())
 		o.standing = standing(c, l, &o)
 	}
@@ -66,8 +67,8 @@ func squeeze(c *call, l *limits, o opening) opening {
 // standing returns the size of pins and workspace files in the carry block. If the carry block is
 // about to be made, it returns the size in the new block.
 func standing(c *call, l *limits, o *opening) (n int) {
-	if o.blocks != nil {
-		for _, b := range o.files.blocks {
+	if o.made.blocks != nil {
+		for _, b := range o.made.files.blocks {
 			n += l.Scale(b.Tokens)
 		}
 		return n

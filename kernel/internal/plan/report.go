@@ -265,8 +265,8 @@ func (r *Result) included(it *pagevm.Item, full int) api.Included {
 	return row
 }
 
-// fromWorkspace adds the type and the file's name to the row of a block, if the block shows a file of
-// the workspace.
+// fromWorkspace returns the row of a block with the type and the name of the file of the workspace
+// that the block shows.
 func (r *Result) fromWorkspace(row api.Included, it *pagevm.Item) api.Included {
 	p := r.Page(it.Page)
 	if p.Source() == "" {
