@@ -305,26 +305,19 @@ func varied(v string) bool {
 	return n >= 6
 }
 
-// matchJWT matches three base64url parts, of which the first two are JSON objects.
+// signedToken matches three base64url parts, of which the first two are JSON objects.
+var signedToken = textutil.LazyRegexp(`^eyJ[\w-]{7,}\.eyJ[\w-]{7,}\.[\w-]{10,}`)
+
+// matchJWT matches a signed token.
 func matchJWT(s string, i int) match {
-	j := i
-	for part := range 3 {
-		a := j
-		n := len(s)
-		if part == 0 {
-			n = maxToken
-		}
-		j = setURL.run(s, j, n)
-		if part < 2 && (j-a < 10 || !strings.HasPrefix(s[a:], "eyJ") || j >= len(s) || s[j] != '.') {
-			return match{}
-		}
-		if part < 2 {
-			j++
-		} else if j-a < 10 {
-			return match{}
-		}
+	if strings.IndexByte(s[i:min(len(s), i+maxToken+1)], '.') < 0 {
+		return match{}
 	}
-	return match{i, j, "jwt"}
+	n := len(signedToken.FindString(s[i:]))
+	if n == 0 {
+		return match{}
+	}
+	return match{i, i + n, "jwt"}
 }
 
 // matchPrivateKey matches a PEM block of a private key, also in a listing with line numbers or

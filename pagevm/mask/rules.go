@@ -305,14 +305,11 @@ func (r *maskRule) group(at []int) (from, to int) {
 	return at[0], at[1]
 }
 
+// unquote returns the bounds of s[from:to] without the quotes around it.
 func unquote(s string, from, to int) (int, int) {
-	for from < to && strings.IndexByte(`"'`+"`", s[from]) >= 0 {
-		from++
-	}
-	for from < to && strings.IndexByte(`"'`+"`", s[to-1]) >= 0 {
-		to--
-	}
-	return from, to
+	const quotes = "\"'`"
+	from = to - len(strings.TrimLeft(s[from:to], quotes))
+	return from, from + len(strings.TrimRight(s[from:to], quotes))
 }
 
 // secret reports whether a value that a rule found after a name is a secret. It applies the
