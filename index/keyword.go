@@ -105,13 +105,13 @@ func (r *reader) reduce(ctx context.Context, terms []string) ([]string, error) {
 	terms = terms[:min(len(terms), maxLookup)]
 	count := make(map[string]int64, len(terms))
 	var present []string
-	for _, t := range terms {
-		n, err := r.chunksWith(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		if n > 0 {
-			count[t] = n
+	held, err := r.holders(ctx, terms)
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range terms {
+		if held[i] > 0 {
+			count[t] = held[i]
 			present = append(present, t)
 		}
 	}
@@ -128,18 +128,18 @@ func (r *reader) reduce(ctx context.Context, terms []string) ([]string, error) {
 // no other words. BM25 gives such common words a weight of zero (FTS5: one millionth), while
 // reading their chunks would be most of the work.
 func (r *reader) selective(ctx context.Context, terms []string) ([]string, error) {
+	if r.v.total < leastCommon {
+		return terms, nil
+	}
+	held, err := r.holders(ctx, terms)
+	if err != nil {
+		return nil, err
+	}
 	var out []string
-	for _, t := range terms {
-		if r.v.isCommon(t) {
-			n, err := r.chunksWith(ctx, t)
-			if err != nil {
-				return nil, err
-			}
-			if 2*n > r.v.total {
-				continue
-			}
+	for i, t := range terms {
+		if 2*held[i] <= r.v.total {
+			out = append(out, t)
 		}
-		out = append(out, t)
 	}
 	if len(out) == 0 {
 		return terms, nil
@@ -147,10 +147,13 @@ func (r *reader) selective(ctx context.Context, terms []string) ([]string, error
 	return out, nil
 }
 
+// leastCommon is the number of chunks below which all words are searched.
+const leastCommon = 200
+
 // match runs one search. If want refuses rows, match fetches more rows until it has enough wanted
 // rows or no rows are left. It reads the text only of wanted rows.
 func (r *reader) match(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
-	search := r.words.Search(ctx, r.tx, r.structure, terms, func(t string, chunks int) { r.remember(r.v, t, int64(chunks)) })
+	search := r.words.Search(ctx, r.tx, r.structure, terms)
 	for limit := min(k, math.MaxInt32) + ties; ; limit *= 16 {
 		top, err := search.Best(ctx, limit)
 		if err != nil {
@@ -177,7 +180,7 @@ func (r *reader) complete(ctx context.Context, words [][]string, q *Query, hits 
 	if len(words) == 0 || len(words) > maxTerms {
 		return hits, nil
 	}
-	search := r.words.Search(ctx, r.tx, r.structure, slices.Concat(words...), nil)
+	search := r.words.Search(ctx, r.tx, r.structure, slices.Concat(words...))
 	all, named, err := search.Complete(ctx, words, 4*completeHits)
 	if err != nil || len(all) == 0 {
 		return hits, err

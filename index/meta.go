@@ -35,10 +35,6 @@ type meta struct {
 	model string
 	// dim is the length of the vectors in chunks_vec, or 0 if there are no vectors.
 	dim int
-	// common lists words that many chunks hold. The list is an estimate made when the index had
-	// commonOf chunks.
-	common   []string
-	commonOf int64
 	// codes describes chunk_codes.
 	codes vec.Meta
 	// reliance is the result of Measure, empty before.
@@ -66,8 +62,6 @@ func (m *meta) pairs() map[string]string {
 		"langs":      strings.Join(langs, " "),
 		"model":      m.model,
 		"dim":        strconv.Itoa(m.dim),
-		"common":     strings.Join(m.common, " "),
-		"common_of":  strconv.FormatInt(m.commonOf, 10),
 	}
 	if c := m.codes.String(); c != "" {
 		out["codes"] = c
@@ -150,14 +144,10 @@ func (m *meta) set(k, v string) (known bool, err error) {
 		m.model = v
 	case "dim":
 		m.dim, err = strconv.Atoi(v)
-	case "common":
-		m.common = strings.Fields(v)
 	case "codes":
 		err = m.codes.Parse(v)
 	case "reliance":
 		m.reliance, err = parseReliance(v)
-	case "common_of":
-		m.commonOf, err = strconv.ParseInt(v, 10, 64)
 	default:
 		return false, nil
 	}

@@ -132,16 +132,3 @@ func (r *reader) side(ctx context.Context, path string, q *Query, out *Hits) (en
 	}()
 	return func() { <-done }
 }
-
-// holders counts the chunks with each of some words.
-func (r *reader) holders(ctx context.Context, terms []string) ([]int64, error) {
-	out := make([]int64, min(len(terms), maxLookup))
-	for i := range out {
-		n, err := r.chunksWith(ctx, terms[i])
-		if err != nil {
-			return nil, err
-		}
-		out[i] = n
-	}
-	return out, nil
-}

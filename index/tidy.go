@@ -3,8 +3,6 @@ package index
 import (
 	"context"
 	"database/sql"
-	"slices"
-	"strings"
 
 	"github.com/memkernel/memkernel/index/analysis"
 	"github.com/memkernel/memkernel/index/internal/drv"
@@ -22,7 +20,7 @@ func (s *syncer) reanalyse(ctx context.Context) error {
 		if err = fts5.Make(ctx, tx); err != nil {
 			return err
 		}
-		m.analysis, m.langs, m.common, m.commonOf = analysis.Version, map[string]int64{}, nil, 0
+		m.analysis, m.langs = analysis.Version, map[string]int64{}
 		done, err = eachText(ctx, tx, func(c storedText) error {
 			w := analyse(s.a, c.path, c.keywords, c.trail, c.date, c.body)
 			m.langs[w.Lang]++
@@ -131,62 +129,7 @@ func (s *syncer) tidy(ctx context.Context) error {
 	if err := s.mergeBy(ctx, mergeFew); err != nil {
 		return err
 	}
-	if err := s.findCommon(ctx); err != nil {
-		return err
-	}
 	return s.packVectors(ctx)
-}
-
-// The search for common words takes a sample of the chunks once there are commonFrom chunks, and
-// a new sample when the number of chunks has changed by a fifth. The sample only chooses the
-// words to count. A search leaves out words by their exact counts.
-const (
-	commonFrom   = 200
-	commonSample = 256
-	commonShare  = 0.4
-)
-
-// findCommon estimates which words are in many chunks.
-func (s *syncer) findCommon(ctx context.Context) error {
-	n := s.meta.chunks()
-	if d := n - s.meta.commonOf; n < commonFrom || 5*max(d, -d) < s.meta.commonOf {
-		return nil
-	}
-	count := map[string]int{}
-	sampled, err := s.sample(ctx, max(1, n/commonSample), count)
-	if err != nil {
-		return err
-	}
-	var common []string
-	for t, c := range count {
-		if float64(c) >= commonShare*float64(sampled) {
-			common = append(common, t)
-		}
-	}
-	slices.Sort(common)
-	return s.change(ctx, func(_ *sql.Tx, m *meta) error {
-		m.common, m.commonOf = common, n
-		return nil
-	})
-}
-
-// sample counts the words of every step-th chunk.
-func (s *syncer) sample(ctx context.Context, step int64, count map[string]int) (sampled int, err error) {
-	var trail, keywords, date, body, path string
-	err = drv.Each(ctx, s.h.read, []any{&trail, &keywords, &date, &body, &path}, func() error {
-		var terms []string
-		for _, column := range analyse(s.a, path, keywords, trail, date, body).columns() {
-			terms = append(terms, strings.Fields(column)...)
-		}
-		slices.Sort(terms)
-		for _, t := range slices.Compact(terms) {
-			count[t]++
-		}
-		sampled++
-		return nil
-	}, `SELECT c.trail, c.keywords, c.date, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
-		WHERE c.row IN (SELECT row FROM chunks INDEXED BY chunks_file WHERE row % ? = 0)`, step)
-	return sampled, err
 }
 
 // packVectors makes chunks_vec again when most of it is holes. sqlite-vec never reuses the place

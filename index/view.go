@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -92,28 +91,42 @@ const maxFrequencies = 1 << 14
 
 // chunksWith counts the chunks that hold a word.
 func (r *reader) chunksWith(ctx context.Context, term string) (int64, error) {
-	r.seenMu.Lock()
-	n, ok := r.v.frequency[term]
-	r.seenMu.Unlock()
-	if ok {
-		return n, nil
-	}
-	n, err := fts5.Count(ctx, r.tx, term)
+	n, err := r.holders(ctx, []string{term})
 	if err != nil {
 		return 0, err
 	}
-	r.remember(r.v, term, n)
-	return n, nil
+	return n[0], nil
 }
 
-// remember keeps the number of chunks that hold a word.
-func (h *handles) remember(v *view, term string, n int64) {
-	h.seenMu.Lock()
-	defer h.seenMu.Unlock()
-	if len(v.frequency) >= maxFrequencies {
-		clear(v.frequency)
+// holders counts the chunks that hold each word, for the first maxLookup words: by the word lists,
+// or through SQLite if the lists are not in memory or the words are too many for them.
+func (r *reader) holders(ctx context.Context, terms []string) ([]int64, error) {
+	terms = terms[:min(len(terms), maxLookup)]
+	if len(terms) <= maxTerms {
+		if out := r.words.Counts(ctx, r.tx, r.structure, terms); out != nil {
+			return out, nil
+		}
 	}
-	v.frequency[term] = n
+	out := make([]int64, len(terms))
+	for i, t := range terms {
+		r.seenMu.Lock()
+		n, ok := r.v.frequency[t]
+		r.seenMu.Unlock()
+		if !ok {
+			var err error
+			if n, err = fts5.Count(ctx, r.tx, t); err != nil {
+				return nil, err
+			}
+			r.seenMu.Lock()
+			if len(r.v.frequency) >= maxFrequencies {
+				clear(r.v.frequency)
+			}
+			r.v.frequency[t] = n
+			r.seenMu.Unlock()
+		}
+		out[i] = n
+	}
+	return out, nil
 }
 
 // outdated reports whether the index was made by other rules: its words by other rules than the
@@ -121,6 +134,3 @@ func (h *handles) remember(v *view, term string, n int64) {
 func (v *view) outdated(chunker string) bool {
 	return v.analysis != analysis.Version || v.chunker != chunker
 }
-
-// isCommon reports whether a word was found to be in many chunks.
-func (v *view) isCommon(term string) bool { return slices.Contains(v.common, term) }

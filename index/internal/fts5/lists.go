@@ -85,8 +85,8 @@ func (l *wordLists) readLengths(ctx context.Context, db drv.Conn) error {
 func maxSparse(n int64) int64 { return 64*n + 1<<20 }
 
 // top finds the n best rows for the words, best first, equal ones by row, as SQLite's bm25 would
-// return them. held is called with the number of chunks that hold each word.
-func (l *wordLists) top(ctx context.Context, db drv.Conn, terms []string, n int, held func(term string, chunks int)) ([]Row, error) {
+// return them.
+func (l *wordLists) top(ctx context.Context, db drv.Conn, terms []string, n int) ([]Row, error) {
 	lists, err := l.find(ctx, db, terms)
 	if err != nil {
 		return nil, err
@@ -95,9 +95,8 @@ func (l *wordLists) top(ctx context.Context, db drv.Conn, terms []string, n int,
 	if s == nil {
 		s = &sums{at: make([]float64, len(l.lengths))}
 	}
-	for i, t := range terms {
-		held(t, lists[i].n)
-		s.touched = l.add(s.at, s.touched, lists[i])
+	for _, found := range lists {
+		s.touched = l.add(s.at, s.touched, found)
 	}
 	out := l.best(s.at, s.touched, n)
 	for _, i := range s.touched {

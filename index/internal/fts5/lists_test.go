@@ -80,7 +80,7 @@ func (f *table) find(t fatal, terms []string, n int) (out []Row, lists bool) {
 	if err := f.db.QueryRow("SELECT " + Structure).Scan(&structure); err != nil {
 		t.Fatal(err)
 	}
-	s := f.cache.Search(ctx, f.db, structure, terms, func(string, int) {})
+	s := f.cache.Search(ctx, f.db, structure, terms)
 	out, err := s.Best(ctx, n)
 	if err != nil {
 		t.Fatal(terms, err)
@@ -117,7 +117,7 @@ func completeBothWays(t fatal, f *table, words [][]string) {
 	if err := f.db.QueryRow("SELECT " + Structure).Scan(&structure); err != nil {
 		t.Fatal(err)
 	}
-	lists := f.cache.Search(ctx, f.db, structure, slices.Concat(words...), nil)
+	lists := f.cache.Search(ctx, f.db, structure, slices.Concat(words...))
 	if lists.lists == nil {
 		t.Fatal("no lists")
 	}
@@ -283,7 +283,7 @@ func TestSpoiltLists(t *testing.T) {
 		s := append([]byte(nil), structure...)
 		s[rapid.IntRange(0, len(s)-1).Draw(rt, "at")] = rapid.Byte().Draw(rt, "byte")
 		cache := Cache{structure: s}
-		if _, err := cache.Search(ctx, f.db, s, terms, func(string, int) {}).Best(ctx, 10); err != nil {
+		if _, err := cache.Search(ctx, f.db, s, terms).Best(ctx, 10); err != nil {
 			rt.Fatalf("% x: %v", s, err)
 		}
 	})

@@ -45,18 +45,37 @@ type search struct {
 	terms []string
 	// lists is nil if SQLite is used.
 	lists *wordLists
-	held  func(term string, chunks int)
 }
 
 // Search begins a search in the file as db sees it, with this structure record.
-// held is called with the number of chunks that hold a word, where that is
-// found along the way.
-func (c *Cache) Search(ctx context.Context, db drv.Conn, structure []byte, terms []string, held func(term string, chunks int)) *search {
-	s := &search{db: db, terms: terms, held: held}
+func (c *Cache) Search(ctx context.Context, db drv.Conn, structure []byte, terms []string) *search {
+	s := &search{db: db, terms: terms}
 	if allPlain(terms) {
 		s.lists = c.get(ctx, db, structure)
 	}
 	return s
+}
+
+// Counts returns how many chunks hold each word, or nil if the word lists of this structure record
+// were not read by a search before.
+func (c *Cache) Counts(ctx context.Context, db drv.Conn, structure []byte, terms []string) (out []int64) {
+	c.mu.Lock()
+	lists := c.lists
+	if !bytes.Equal(structure, c.structure) {
+		lists = nil
+	}
+	c.mu.Unlock()
+	if lists == nil || !allPlain(terms) {
+		return nil
+	}
+	found, err := lists.find(ctx, db, terms)
+	if err != nil {
+		return nil
+	}
+	for _, p := range found {
+		out = append(out, int64(p.n))
+	}
+	return out
 }
 
 // get returns the word lists, or nil if the caller must use SQLite instead: also for the first
@@ -83,7 +102,7 @@ func (c *Cache) get(ctx context.Context, db drv.Conn, structure []byte) *wordLis
 // error is returned if it can't read them either.
 func (s *search) Best(ctx context.Context, n int) ([]Row, error) {
 	if s.lists != nil {
-		out, err := s.lists.top(ctx, s.db, s.terms, n, s.held)
+		out, err := s.lists.top(ctx, s.db, s.terms, n)
 		if err == nil {
 			return out, nil
 		}
