@@ -67,9 +67,8 @@ type Query struct {
 	// Denied, if not "", is the reason why this session may not search memory, as a clause for a
 	// message. The index is then not searched.
 	Denied string
-	// Stale reports whether files have changed since they were indexed.
-	Stale bool
-	// StaleBy is the number of changed files, in words, or "" if the number is unknown.
+	// StaleBy is the number of files that have changed since they were indexed, in words, or "" if
+	// none has.
 	StaleBy string
 	// Now is the moment at which ages are measured. The zero value means the present.
 	Now time.Time

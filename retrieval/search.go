@@ -338,7 +338,7 @@ func (q *question) answer(g *gathered, r ranking) Result {
 	if out.Reason == OK && len(out.Hits) == 0 {
 		out.report(NoMatch, q.nothing(g, &r), nil)
 	}
-	if (out.Reason == OK || out.Reason == NoMatch && q.ix != nil) && (q.Stale || g.hits.Outdated) {
+	if (out.Reason == OK || out.Reason == NoMatch && q.ix != nil) && (q.StaleBy != "" || g.hits.Outdated) {
 		by := ""
 		if q.StaleBy != "" {
 			by = " (" + q.StaleBy + ")"

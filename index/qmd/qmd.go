@@ -71,9 +71,13 @@ func (ix *fronted) search(ctx context.Context, q index.Query) (out index.Hits, e
 	if text == "" {
 		return out, errors.New("the question holds no word for it")
 	}
-	answer, err := ix.ask(ctx, text, min(max(q.K, 10), maxHits))
+	printed, err := ix.ask(ctx, text, min(max(q.K, 10), maxHits))
 	if err != nil {
 		return out, err
+	}
+	answer, err := foreign.Parse(printed, foreign.QMD)
+	if err != nil {
+		return out, fmt.Errorf("%s answered no results of its own form: %w", ix.opts.Command[0], err)
 	}
 	found, unresolved, err := ix.resolve(ctx, answer.Records)
 	if err != nil {

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/memkernel/memkernel/retrieval/foreign"
 )
 
 // maxAnswer bounds the part of an answer that is read. maxReason bounds the reported part of an
@@ -20,8 +18,8 @@ const (
 	maxReason = 200
 )
 
-// ask runs QMD once and reads its answer.
-func (ix *fronted) ask(ctx context.Context, text string, n int) (*foreign.Answer, error) {
+// ask runs QMD once and returns what it printed.
+func (ix *fronted) ask(ctx context.Context, text string, n int) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, ix.opts.Timeout)
 	defer cancel()
 	c := ix.opts.Command
@@ -43,11 +41,7 @@ func (ix *fronted) ask(ctx context.Context, text string, n int) (*foreign.Answer
 	case out.over:
 		return nil, fmt.Errorf("%s answered more than %d MB", c[0], maxAnswer>>20)
 	}
-	answer, err := foreign.Parse(out.kept, foreign.QMD)
-	if err != nil {
-		return nil, fmt.Errorf("%s answered no results of its own form: %w", c[0], err)
-	}
-	return answer, nil
+	return out.kept, nil
 }
 
 // reason returns the first line of a program's error output.

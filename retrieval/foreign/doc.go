@@ -2,7 +2,7 @@
 // Cognee, as JSON, become records of one shape, which the kernel shows next to its own search
 // results.
 //
-//	JSON ──Parse──► Answer{Format, Records, Bad}
+//	JSON ──Parse──► answer{Format, Records, Bad}
 //	         │
 //	         ├─ unwrap   the envelope of a tool result (MCP), of a page of results
 //	         ├─ detect   which system speaks, by the members of its records

@@ -30,7 +30,7 @@ var readers = []struct {
 
 // Parse reads an answer. With format "" it detects the system. It returns an error for a document
 // that is not an answer of that system; records that can't be read are in Bad.
-func Parse(data []byte, f Format) (*Answer, error) {
+func Parse(data []byte, f Format) (*answer, error) {
 	doc, err := document(data)
 	if err == nil && f == "" {
 		f, err = detect(doc)
@@ -39,7 +39,7 @@ func Parse(data []byte, f Format) (*Answer, error) {
 		return nil, fmt.Errorf("read memories: %w", err)
 	}
 	if f == "" {
-		return &Answer{Records: []Record{}}, nil
+		return &answer{Records: []Record{}}, nil
 	}
 	for _, r := range readers {
 		if r.format != f {
@@ -52,7 +52,7 @@ func Parse(data []byte, f Format) (*Answer, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read memories: %s: %w", f, err)
 		}
-		a := &Answer{Format: f, Records: []Record{}}
+		a := &answer{Format: f, Records: []Record{}}
 		for i, e := range es {
 			rec, err := r.read(e)
 			rec.Format = f

@@ -136,8 +136,8 @@ func hashOf(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Answer holds the records that a system found.
-type Answer struct {
+// answer holds the records that a system found.
+type answer struct {
 	// Format is "" for an answer without records that could be of any system.
 	Format  Format
 	Records []Record

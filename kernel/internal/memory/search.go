@@ -167,7 +167,7 @@ func (m *Memory) ask(ctx context.Context, r readied, q retrieval.Query) retrieva
 		}
 	}
 	if !r.indexing {
-		q.Stale, q.StaleBy = !r.lag.Zero(), behindBy(r.lag)
+		q.StaleBy = behindBy(r.lag)
 	}
 	res := retriever.Search(ctx, q)
 	if res.Reason == retrieval.Denied {
