@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// ReadyChunk is a chunk with all its stored data. Its facts are in Keywords.
+// ReadyChunk is a chunk with all its stored data. Its Over is in Keywords.
 type ReadyChunk struct {
 	Chunk
 	Hash Hash
@@ -35,7 +35,7 @@ func Ready(path string, chunks []Chunk) (out []ReadyChunk, hash []byte) {
 	for i, c := range chunks {
 		r := &out[i]
 		r.Chunk, r.TrailText = c, joinTrail(c.Trail)
-		r.Keywords, r.Facts = joinFacts(&c), nil
+		r.Keywords = storedKeywords(&c)
 		r.Hash = hashStored(r.TrailText, c.Text)
 		if c.ID == "" {
 			r.ID = deriveID(path, r.Hash, nth[r.Hash])

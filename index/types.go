@@ -3,8 +3,6 @@ package index
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,85 +48,32 @@ type Chunk struct {
 	// Labels are names by which a caller can select the chunk's file, see [Index.Labels]. The
 	// labels of a file are those of its first chunk. No search finds them.
 	Labels []string
-	// Facts are statements by which lines of the chunk are found. Their words weigh as much as
-	// Keywords.
-	Facts []Fact
 	// Over is "" for a chunk of a file that holds. It is "done" if the file's work is finished,
 	// "superseded" if the file no longer holds, or else the name of the text that replaces it.
 	Over string
 }
 
-// Fact is a statement about some lines of a chunk. A search finds these lines by the words of the
-// fact, and shows the lines, never the fact.
-type Fact struct {
-	// StartLine and EndLine are the lines in the file, 1-based and inclusive.
-	StartLine, EndLine int
-	Text               string
-	// Citation names the place of the fact itself, such as memory/.facts/x.md#L5.
-	Citation string
-}
+// overMark begins the line of Over in the stored keywords.
+const overMark = "\n\x1f="
 
-// factMark begins a fact in the stored keywords, after the keywords themselves.
-const factMark = '\x1f'
+var oneLine = strings.NewReplacer("\n", " ", "\r", " ", "\x1f", "")
 
-// overMark begins the line of Over in the stored keywords. A fact's line begins with a digit.
-const overMark = "\n" + string(factMark) + "="
-
-// joinFacts returns the stored form of a chunk's keywords, Over and facts. After the keywords,
-// each fact has a line with the mark, the fact's first and last line in the chunk, its place, and
-// its text. Without Over and facts, joinFacts returns the keywords.
-func joinFacts(c *Chunk) string {
-	keywords := strings.ReplaceAll(c.Keywords, string(factMark), "")
-	b := []byte(keywords)
+// storedKeywords returns the stored form of a chunk's keywords and Over.
+func storedKeywords(c *Chunk) string {
+	keywords := strings.ReplaceAll(c.Keywords, "\x1f", "")
 	if c.Over != "" {
-		b = append(append(b, overMark...), oneLine.Replace(c.Over)...)
+		keywords += overMark + oneLine.Replace(c.Over)
 	}
-	for _, f := range c.Facts {
-		b = fmt.Appendf(b, "\n%c%d-%d %s\t%s", factMark, f.StartLine-c.StartLine, f.EndLine-c.StartLine,
-			strings.ReplaceAll(f.Citation, "\t", " "), oneLine.Replace(f.Text))
-	}
-	return string(b)
-}
-
-var oneLine = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", string(factMark), "")
-
-// splitFacts returns the keywords and the facts in a text that joinFacts made for a chunk. line
-// is the first line of the chunk.
-func splitFacts(stored string, line int) (keywords string, facts []Fact) {
-	at := strings.IndexByte(stored, factMark)
-	if at < 1 {
-		return stored, nil
-	}
-	keywords = stored[:at-1]
-	for row := range strings.SplitSeq(stored[at:], "\n") {
-		var f Fact
-		var rest string
-		if f.Citation, f.Text, _ = strings.Cut(strings.TrimPrefix(row, string(factMark)), "\t"); f.Text == "" {
-			continue
-		}
-		rest, f.Citation, _ = strings.Cut(f.Citation, " ")
-		if n, err := fmt.Sscanf(rest, "%d-%d", &f.StartLine, &f.EndLine); n != 2 || err != nil {
-			continue
-		}
-		f.StartLine, f.EndLine = f.StartLine+line, f.EndLine+line
-		facts = append(facts, f)
-	}
-	return keywords, facts
+	return keywords
 }
 
 // SetKeywords takes apart the stored keywords of the hit's chunk.
 func (h *Hit) SetKeywords(stored string) {
-	if stored == "" {
-		return
-	}
-	keywords, facts := splitFacts(stored, h.StartLine)
+	keywords, over, _ := strings.Cut(stored, overMark)
 	if names, _ := cutNames(keywords); names != "" {
 		h.Names = strings.Split(names, "\n")
 	}
-	h.Facts = facts
-	if _, over, ok := strings.Cut(stored, overMark); ok {
-		h.Over, _, _ = strings.Cut(over, "\n")
-	}
+	h.Over = over
 }
 
 // cutNames divides keywords into the names of the file and the rest.
@@ -141,16 +86,10 @@ func cutNames(keywords string) (names, rest string) {
 }
 
 // searched returns the searched texts of stored keywords: the names of the file, and the other
-// keywords with the text of each fact once.
+// keywords.
 func searched(stored string) (names, other string) {
-	keywords, facts := splitFacts(stored, 0)
-	names, keywords = cutNames(keywords)
-	for i := range facts {
-		if !slices.ContainsFunc(facts[:i], func(f Fact) bool { return f.Text == facts[i].Text }) {
-			keywords += "\n" + facts[i].Text
-		}
-	}
-	return names, keywords
+	keywords, _, _ := strings.Cut(stored, overMark)
+	return cutNames(keywords)
 }
 
 // Hash identifies a chunk's content: the sha256 of its headings and its text. Vectors are stored
@@ -232,8 +171,6 @@ type Hit struct {
 	Text   string
 	// Names are the names that the file gives itself, without the name of the file.
 	Names []string
-	// Facts are the facts about the chunk's lines.
-	Facts []Fact
 	// Over is the chunk's.
 	Over string
 	// Hash finds the chunk's vector.

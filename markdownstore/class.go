@@ -24,7 +24,7 @@ const (
 	KindState        Kind = "state"        // SESSION-STATE.md: the state of the work
 	KindInstructions Kind = "instructions" // AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md
 	KindRoutine      Kind = "routine"      // HEARTBEAT.md, BOOT.md, BOOTSTRAP.md: run by the host on occasion
-	KindFacts        Kind = "facts"        // memory/.facts/*.md: words by which lines of memory are found
+	kindFacts        Kind = "facts"        // memory/.facts/*.md, see [Store.FactFiles]
 )
 
 // tier is how a file ages.
@@ -117,8 +117,8 @@ func Classify(p string) (c Class, ok bool) {
 		c, ok = rootFiles[name]
 		return c, ok
 	case dir == factsDir+"/":
-		_, ok := FactsPath(memoryDir + "/" + name)
-		return Class{Kind: KindFacts, Memory: ok}, ok
+		ok := isMarkdown(name) && !skippedName(name) && !anywhere(name)
+		return Class{Kind: kindFacts, Memory: ok}, ok
 	case !strings.HasPrefix(dir, memoryDir+"/"), skippedPath(dir), !isMarkdown(name), skippedName(name):
 		return Class{}, false
 	}

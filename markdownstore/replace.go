@@ -177,7 +177,7 @@ func editable(s *Store, pl place) (File, error) {
 	switch k := pl.class.Kind; {
 	case pl.class.PageType == pageBootstrap, instructs(s.files, pl.info):
 		return File{}, deny(pl.path, DenyInstructions)
-	case !pl.class.Memory, k == KindBuffer, k == KindFacts, k == KindState:
+	case !pl.class.Memory, k == KindBuffer, k == kindFacts, k == KindState:
 		return File{}, deny(pl.path, DenyNotMemory)
 	case pl.real != pl.path:
 		return File{}, deny(pl.path, denyLink)

@@ -271,12 +271,6 @@ func (r *refiner) holders() {
 	for _, p := range r.places {
 		any |= p.held
 	}
-	if any == 0 { // facts speak where no lines do
-		for _, p := range r.places {
-			p.held = p.learnt
-			any |= p.held
-		}
-	}
 	groups = slices.DeleteFunc(groups, func(g uint64) bool { return g&any == 0 })
 	r.groups = len(groups)
 	r.leaveUsual()

@@ -1,9 +1,6 @@
 package retrieval
 
 import (
-	"crypto/sha256"
-	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"github.com/memkernel/memkernel/index"
@@ -47,7 +44,6 @@ func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 		for n := int(next.Add(1)); n <= len(missing); n = int(next.Add(1)) {
 			c := cs[missing[n-1]]
 			made := outlineOf(a, c.hit.Text, c.hit.Trail)
-			made.learn(a, c)
 			o.Put(c.key(), made, 1, maxOutlines)
 			out[missing[n-1]] = made
 		}
@@ -56,20 +52,13 @@ func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 }
 
 // key is the cache key of a candidate's outline: the hash of its chunk, which is computed if it
-// is not known, and its facts, which are not part of that hash.
+// is not known.
 func (c *candidate) key() index.Hash {
 	f := c.found
 	if f.Hash == (index.Hash{}) {
 		f.Hash = index.HashChunk(f.Trail, f.Text)
 	}
-	if len(f.Facts) == 0 {
-		return f.Hash
-	}
-	b := slices.Clone(f.Hash[:])
-	for _, fact := range f.Facts {
-		b = fmt.Appendf(b, "%d-%d %s\n", fact.StartLine-f.StartLine, fact.EndLine-f.StartLine, fact.Text)
-	}
-	return sha256.Sum256(b)
+	return f.Hash
 }
 
 // digest returns the digest of a chunk's text and keeps it with the chunk's outline.

@@ -96,8 +96,6 @@ type outline struct {
 	over *digest
 	// lang is the language of the chunk's text.
 	lang string
-	// facts are the words of the chunk's facts, in the order of the facts.
-	facts []*digest
 	// mask marks the words of all passages.
 	mask wordMask
 	// read is of the whole chunk.
@@ -183,13 +181,6 @@ func (m *pairMask) join(o *pairMask) {
 
 func (m *pairMask) hasAll(of *pairMask) bool {
 	return of[0]&^m[0]|of[1]&^m[1]|of[2]&^m[2]|of[3]&^m[3] == 0
-}
-
-// learn takes in the facts of the chunk.
-func (o *outline) learn(a *analysis.Analyzer, c *candidate) {
-	for _, f := range c.found.Facts {
-		o.facts = append(o.facts, digestOf(a, f.Text, ""))
-	}
 }
 
 // cutter makes passages of units.

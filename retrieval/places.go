@@ -25,9 +25,8 @@ type More struct {
 	Trail []string `json:"trail,omitempty"`
 	// Citation names these lines.
 	Citation string `json:"citation"`
-	// SupersededBy and ByFact are as in Hit.
+	// SupersededBy is as in Hit.
 	SupersededBy string `json:"superseded_by,omitempty"`
-	ByFact       string `json:"by_fact,omitempty"`
 	// ID is the chunk's or the span's.
 	ID string `json:"id"`
 }
@@ -35,7 +34,7 @@ type More struct {
 // Runs returns the shown parts of the hit's place in the order of their lines: the best lines,
 // which have the hit's citation, and More.
 func (h *Hit) Runs() []More {
-	best := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Trail: h.Trail, Citation: h.Citation, SupersededBy: h.SupersededBy, ByFact: h.ByFact, ID: h.ID}
+	best := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Trail: h.Trail, Citation: h.Citation, SupersededBy: h.SupersededBy, ID: h.ID}
 	out := append(slices.Clone(h.More), best)
 	inOrder(out)
 	for i := range out {
@@ -146,7 +145,7 @@ func spanLine(id string) int {
 // hit whose lines are shown already. Outside of conversations it also skips passages without any
 // word of the question. Such passages are only found by their surroundings.
 func (s *spot) add(h *Hit, must bool) {
-	if !must && h.place != nil && !h.talk() && h.ByFact == "" && !h.holds() {
+	if !must && h.place != nil && !h.talk() && !h.holds() {
 		return
 	}
 	if !must && (s.room <= 0 || h.Score < placeShare*s.hit.Score) || s.shows(h) {
@@ -170,7 +169,7 @@ func (h *Hit) holds() bool {
 
 // take adds the shown lines of a hit.
 func (s *spot) take(h *Hit) {
-	m := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Citation: h.Citation, SupersededBy: h.SupersededBy, ByFact: h.ByFact, ID: h.ID}
+	m := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Citation: h.Citation, SupersededBy: h.SupersededBy, ID: h.ID}
 	if h.Path != "" {
 		m.Citation = cite(h.Path, m.StartLine, m.EndLine)
 	}
@@ -193,7 +192,7 @@ func (s *spot) take(h *Hit) {
 // announces reports whether the answer follows a passage. This is so if the passage ends with a
 // colon, or if only its heading holds the words of the question.
 func (h *Hit) announces() bool {
-	return announces(h.Snippet) || strings.HasPrefix(h.Snippet, "#") && h.ByFact == "" && !h.holds()
+	return announces(h.Snippet) || strings.HasPrefix(h.Snippet, "#") && !h.holds()
 }
 
 // maxFollow is the number of characters that may follow a passage that announces them.
@@ -240,7 +239,7 @@ func (s *spot) aside(h *Hit, lines []line) {
 		return
 	}
 	next := *h
-	next.piece, next.SupersededBy, next.ByFact = nil, "", ""
+	next.piece, next.SupersededBy = nil, ""
 	next.StartLine, next.EndLine, next.Text = lines[0].no, lines[len(lines)-1].no, join(lines)
 	next.SnippetStart, next.SnippetEnd, next.Snippet = next.StartLine, next.EndLine, next.Text
 	next.Dates = datesOf(&next)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/memkernel/memkernel/index"
 )
 
 // leastChunks is the least number of chunks that are fetched. In a small workspace all of them
@@ -30,9 +29,6 @@ type place struct {
 	// own is the score of the passage's own words. score also includes the passage's
 	// surroundings.
 	own, score float64
-	// fact is the fact by which the passage is found, if the fact has words of the question that
-	// the passage's lines lack. Otherwise it is nil.
-	fact *index.Fact
 	// by names the passage that supersedes this passage, or is "".
 	by string
 	// held are the terms that the passage's own lines hold. words is the number of the question's
@@ -48,8 +44,6 @@ type place struct {
 	// every reports whether the passage alone holds every word of the question, also of one with a
 	// single word.
 	every bool
-	// learnt are the terms that the passage's facts hold and its lines don't.
-	learnt uint64
 	// named reports whether the question names the speaker. dated reports whether the passage
 	// mentions the time that the question names.
 	named, dated bool
@@ -143,9 +137,6 @@ func (r *refiner) layOut() {
 			p.passage, p.chunk = o.passages[i], c
 			p.from, p.to = c.hit.StartLine+p.passage.from, c.hit.StartLine+p.passage.to-1
 			r.count(p, there, about.of(p.about, r.terms))
-			if len(o.facts) > 0 {
-				r.learn(p, o.facts)
-			}
 			files[f] = append(files[f], p)
 		}
 	}
@@ -212,28 +203,6 @@ func (r *refiner) count(p *place, there []int, about uint64) {
 	}
 	for ; about != 0; about &= about - 1 {
 		p.tf[bits.TrailingZeros64(about)] += r.sig.Heading
-	}
-}
-
-// learn counts the words that the facts of a passage have and its lines lack.
-func (r *refiner) learn(p *place, facts []*digest) {
-	most := 0
-	for i, words := range facts {
-		f := &p.chunk.found.Facts[i]
-		if f.StartLine > p.to || f.EndLine < p.from {
-			continue
-		}
-		n := 0
-		for j, t := range r.terms {
-			if words.count(t) > 0 && p.body.count(t) == 0 && (p.title == nil || p.title.count(t) == 0) {
-				n++
-				p.learnt |= 1 << j
-				p.tf[j] = max(p.tf[j], r.sig.Fact)
-			}
-		}
-		if n > most {
-			most, p.fact = n, f
-		}
 	}
 }
 
@@ -323,9 +292,6 @@ func (p *place) candidate(c *candidate, w weights) {
 	h.ID += ":" + strconv.Itoa(1+p.passage.from)
 	h.Text = p.text()
 	h.Citation, h.SupersededBy = cite(h.Path, h.StartLine, h.EndLine), p.by
-	if p.fact != nil {
-		h.ByFact = p.fact.Citation
-	}
 	c.exact, c.held = p.exact, p.held
 	for j, n := range p.tf {
 		if n > 0 {

@@ -181,10 +181,6 @@ type Hit struct {
 	// SupersededBy is the citation of the hit's replacement, or "" if no replacement is known. If
 	// the hit itself is marked as no longer valid, SupersededBy is the hit's own citation.
 	SupersededBy string `json:"superseded_by,omitempty"`
-	// ByFact is the citation of the fact by which the lines were found, if the fact has words of
-	// the question that the lines lack. Otherwise it is "". The text of the fact is in no
-	// snippet.
-	ByFact string `json:"by_fact,omitempty"`
 	// More holds the other shown parts of the hit's place, in the order of their lines. The
 	// fields above describe only the best lines. More is nil if the Query wants lines.
 	More []More `json:"more,omitempty"`

@@ -42,9 +42,6 @@ type Signals struct {
 	Superseded float64
 	// Heading is the number of times that a word in a heading above counts.
 	Heading float64
-	// Fact is the number of times that a word counts if it is in a fact of the passage and not in
-	// the passage's lines.
-	Fact float64
 	// Spread is the share of their scores that the passages of a session lose each time that a
 	// passage of the session was chosen. It applies if the question asks for several things.
 	Spread float64
@@ -61,6 +58,6 @@ type Signals struct {
 func DefaultSignals() Signals {
 	return Signals{
 		Before: .6, Behind: .4, Away: .3, Repeat: .5, Answer: 1.2, Question: .45, Session: .5, Apart: .3, Chunk: .1,
-		Speaker: 1.3, Name: .7, Time: 1.3, Told: 1.15, Tagged: 1.08, Superseded: .5, Heading: 2, Fact: .5, Spread: .06, Feedback: .1, K1: .9, B: .4,
+		Speaker: 1.3, Name: .7, Time: 1.3, Told: 1.15, Tagged: 1.08, Superseded: .5, Heading: 2, Spread: .06, Feedback: .1, K1: .9, B: .4,
 	}
 }

@@ -135,21 +135,12 @@ func (b *Bench) chunks(path string) ([]index.Chunk, error) {
 	var out []index.Chunk
 	words, over := d.Keywords(), d.Over()
 	b.lines[path] = strings.Split(f.Text, "\n")
-	facts, _ := b.store.Facts(path, f.Text)
 	for _, c := range b.store.Chunks(d) {
 		b.cut = append(b.cut, cut{path, embed.Compose(c.Trail, c.Text), c.StartLine, c.EndLine})
 		out = append(out, index.Chunk{ID: c.ID, StartLine: c.StartLine, EndLine: c.EndLine, Trail: c.Trail,
-			Date: c.Date, Tokens: c.Tokens, Text: c.Text, Keywords: words, Over: over, Facts: factsIn(facts, path, c.StartLine, c.EndLine)})
+			Date: c.Date, Tokens: c.Tokens, Text: c.Text, Keywords: words, Over: over})
 	}
 	return out, nil
-}
-
-// factsIn returns the facts in a range of a file's lines.
-func factsIn(facts []markdownstore.Fact, path string, from, to int) (out []index.Fact) {
-	for l, f := range markdownstore.FactsIn(facts, from, to) {
-		out = append(out, index.Fact{StartLine: l.From, EndLine: l.To, Text: f.Text, Citation: f.Citation(path)})
-	}
-	return out
 }
 
 // Close removes the index.

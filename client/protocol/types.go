@@ -1440,9 +1440,6 @@ type Hit struct {
 	// superseded_by is the citation of the hit's replacement, or "" if no replacement is
 	// known.
 	SupersededBy string `json:"superseded_by,omitempty"`
-	// by_fact is the citation of the fact by which the lines were found, if the fact has words
-	// of the question that the lines lack.
-	ByFact string `json:"by_fact,omitempty"`
 	// more holds the other shown parts of the hit's place, in the order of their lines.
 	More []More `json:"more,omitempty"`
 	// dates are the days that the hit's text, or the text of more, names relative to the
@@ -1484,9 +1481,8 @@ type More struct {
 	Trail []string `json:"trail,omitempty"`
 	// citation names these lines.
 	Citation string `json:"citation"`
-	// superseded_by and by_fact are as in Hit.
+	// superseded_by is as in Hit.
 	SupersededBy string `json:"superseded_by,omitempty"`
-	ByFact       string `json:"by_fact,omitempty"`
 	// id is the chunk's or the span's.
 	ID string `json:"id"`
 }

@@ -1403,8 +1403,6 @@ export interface Hit {
   citation: string;
   /** `superseded_by` is the citation of the hit's replacement, or "" if no replacement is known. */
   superseded_by?: string;
-  /** `by_fact` is the citation of the fact by which the lines were found, if the fact has words of the question that the lines lack. */
-  by_fact?: string;
   /** `more` holds the other shown parts of the hit's place, in the order of their lines. */
   more?: More[];
   /** `dates` are the days that the hit's text, or the text of `more`, names relative to the text's own day or without a year. */
@@ -1442,9 +1440,8 @@ export interface More {
   trail?: string[];
   /** `citation` names these lines. */
   citation: string;
-  /** `superseded_by` and `by_fact` are as in Hit. */
+  /** `superseded_by` is as in Hit. */
   superseded_by?: string;
-  by_fact?: string;
   /** `id` is the chunk's or the span's. */
   id: string;
 }

@@ -256,9 +256,6 @@ func showRuns(s *display.Sheet, h *retrieval.Hit, runs []retrieval.More, mark fu
 		} else if by != "" && by != r.Citation {
 			say("yellow", "superseded by "+citedAt(by))
 		}
-		if r.ByFact != "" {
-			say("gray", "found by a fact: "+r.ByFact)
-		}
 		for j, line := range strings.Split(r.Text, "\n") {
 			no := r.StartLine + j
 			if strings.TrimSpace(line) == "" || h.Path != "" && (no < last || no == last && strings.Contains(shown, line)) {

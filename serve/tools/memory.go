@@ -218,8 +218,7 @@ func (s *Set) files(ctx context.Context) ([]listed, error) {
 		switch {
 		case f.Path == ownMemory, f.Path == lowMemory:
 			rel = ownMemory
-		case !ok, f.Kind == markdownstore.KindBuffer, f.Kind == markdownstore.KindState, f.Kind == markdownstore.KindFacts,
-			namesMemory(rel): // that is another file's name here
+		case !ok, f.Kind == markdownstore.KindBuffer, f.Kind == markdownstore.KindState, namesMemory(rel): // that is another file's name here
 			continue
 		}
 		out = append(out, listed{rel, f.Path, f.Size})

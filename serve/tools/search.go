@@ -84,8 +84,6 @@ type result struct {
 	// SupersededBy is the place of the text that replaces the result. If the result itself states
 	// that it no longer holds, it is the result's own place.
 	SupersededBy string `json:"supersededBy,omitempty"`
-	// ByFact is the place of the fact by whose words the lines were found.
-	ByFact string `json:"byFact,omitempty"`
 	// More lists the other answers in the same file, in the order of their lines.
 	More []more `json:"more,omitempty"`
 }
@@ -188,7 +186,7 @@ func rounded(x float64) float64 {
 
 func resultOf(h *retrieval.Hit, cite bool) result {
 	r := result{Path: h.Path, StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: rounded(h.Score), TextScore: rounded(h.Parts.Keyword), VectorScore: rounded(h.Parts.Vector),
-		Snippet: h.Snippet, Source: h.Source, Trail: h.Trail, Date: h.Date, Dates: retrieval.DatesText(h.Dates), SupersededBy: h.SupersededBy, ByFact: h.ByFact}
+		Snippet: h.Snippet, Source: h.Source, Trail: h.Trail, Date: h.Date, Dates: retrieval.DatesText(h.Dates), SupersededBy: h.SupersededBy}
 	if h.Path == "" {
 		r.ID = h.ID
 	}

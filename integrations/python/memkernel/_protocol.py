@@ -900,7 +900,6 @@ class Hit(_Hit, total=False):
     origin: str
     date: str
     superseded_by: str
-    by_fact: str
     more: List["More"]
     dates: List["Dated"]
 
@@ -936,7 +935,6 @@ class More(_More, total=False):
 
     trail: List[str]
     superseded_by: str
-    by_fact: str
 
 
 class Dated(TypedDict):

@@ -89,16 +89,11 @@ func (c *corpus) markdown(ctx context.Context, skipped func(api.SkippedFile)) it
 	}
 }
 
-// listMarkdown lists the memory files of a store, with prefix before their paths. A file's stat
-// includes the stat of its facts, so that the file is read again when its facts change.
+// listMarkdown lists the memory files of a store, with prefix before their paths.
 func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, skipped func(api.SkippedFile)) iter.Seq2[index.FileStat, error] {
 	return func(yield func(index.FileStat, error) bool) {
-		facts := st.FactFiles()
 		for f, err := range st.Walk(ctx) {
 			c, _ := st.Classify(f.Path)
-			if fi := facts[f.Path]; fi != nil && err == nil {
-				f = with(f, fi)
-			}
 			if f.Path != "" {
 				f.Path = prefix + f.Path
 			}
@@ -118,7 +113,7 @@ func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, s
 	}
 }
 
-// with returns f with a stat that changes if f or a second file changes, such as the facts of f.
+// with returns f with a stat that changes if f or a second file changes, such as the caption of f.
 func with(f markdownstore.File, second fs.FileInfo) markdownstore.File {
 	f.Size += second.Size()
 	f.Changed = max(f.Changed, cmp.Or(markdownstore.Changed(second), second.ModTime().UnixNano()))
@@ -221,19 +216,11 @@ func (c *corpus) chunks(path string, r *api.Reindexed) ([]index.Chunk, error) {
 		}
 		r.Notes = append(r.Notes, note)
 	}
-	facts, unused := st.Facts(rest, text)
-	if unused > 0 {
-		r.Notes = append(r.Notes, api.SkippedFile{Path: path, Reason: fmt.Sprintf("%d of its facts don't count: the lines that they cite have changed", unused)})
-	}
 	var out []index.Chunk
 	words, over, labels := d.Keywords(), c.masker.Text(d.Over()), d.Labels()
 	for k := range markdownstore.ChunkSeq(d, c.chunking()) {
-		next := index.Chunk{ID: k.ID, StartLine: k.StartLine, EndLine: k.EndLine, Trail: k.Trail, Date: k.Date,
-			Tokens: k.Tokens, Text: k.Text, Keywords: words, Over: over, Labels: labels}
-		for l, f := range markdownstore.FactsIn(facts, k.StartLine, k.EndLine) {
-			next.Facts = append(next.Facts, index.Fact{StartLine: l.From, EndLine: l.To, Text: c.masker.Text(f.Text), Citation: strings.TrimSuffix(path, rest) + f.Citation(rest)})
-		}
-		out = append(out, next)
+		out = append(out, index.Chunk{ID: k.ID, StartLine: k.StartLine, EndLine: k.EndLine, Trail: k.Trail, Date: k.Date,
+			Tokens: k.Tokens, Text: k.Text, Keywords: words, Over: over, Labels: labels})
 	}
 	return out, nil
 }

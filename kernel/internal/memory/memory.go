@@ -183,7 +183,7 @@ func watched(st *markdownstore.Store) watch.Tree {
 	return watch.Tree{Root: st.Dir(), Skip: func(dir string) bool { return !st.Enters(dir) },
 		Relevant: func(path string) bool {
 			c, ok := st.Classify(path)
-			return ok && (c.Indexed || c.Kind == markdownstore.KindFacts) || st.Includes() && strings.HasSuffix(path, ".gitignore")
+			return ok && c.Indexed || st.Includes() && strings.HasSuffix(path, ".gitignore")
 		}}
 }
 

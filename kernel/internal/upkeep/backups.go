@@ -178,8 +178,8 @@ func (r *run) neededBackups(before time.Time) (needed, known map[string]bool) {
 	return needed, known
 }
 
-// Forget removes the backups and the rows of facts that clean would change, because they quote
-// forgotten contents. Runs are finished first. If rest is not nil, a backup of the text that it
+// Forget removes the backups that clean would change, because they quote forgotten contents, and
+// empties such files of facts. Runs are finished first. If rest is not nil, a backup of the text that it
 // returns takes the place of each removed one, so that older changes can still be taken back.
 func (k *Keeper) Forget(ctx context.Context, clean, rest func(string) string) error {
 	hashes, err := k.Quoting(clean)
@@ -208,6 +208,32 @@ func (k *Keeper) Forget(ctx context.Context, clean, rest func(string) string) er
 		}
 	}
 	return k.forgetFacts(ctx, clean)
+}
+
+// forgetFacts empties the files of facts that clean would change, and those whose log it would
+// change. These files have no backups.
+func (k *Keeper) forgetFacts(ctx context.Context, clean func(string) string) error {
+	if k.Files == nil {
+		return nil
+	}
+	quotes := func(text string) bool { return clean(text) != text }
+	for path, log := range k.Files.FactFiles() {
+		facts, err := k.Files.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("take what is forgotten out of the facts of %s: %w", log, err)
+		}
+		of, err := k.Files.ReadFile(log)
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			if facts.Text == "" || !quotes(facts.Text) && !quotes(k.Masker.Lines(of.Text)) {
+				continue
+			}
+			_, err = k.Files.Redact(ctx, path, facts.Hash, "")
+		}
+		if err != nil {
+			return fmt.Errorf("take what is forgotten out of the facts of %s: %w", log, err)
+		}
+	}
+	return nil
 }
 
 // replaceBackups writes the backups that take the place of others, and records them.

@@ -193,7 +193,7 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 	out := &api.MemoryList{Entries: []api.MemoryEntry{}, Skipped: []api.SkippedFile{}}
 	changed := map[string]string{} // the day of each file's last change
 	for _, f := range snap.Files {
-		if class, _ := see.Classify(f.Path); !class.Memory || f.Shadowed || f.Kind == markdownstore.KindBuffer || f.Kind == markdownstore.KindFacts {
+		if class, _ := see.Classify(f.Path); !class.Memory || f.Shadowed || f.Kind == markdownstore.KindBuffer {
 			continue
 		}
 		if path != "" && f.Path != path && !strings.HasPrefix(f.Path, strings.TrimSuffix(path, "/")+"/") {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -138,10 +139,7 @@ func (c *copying) list(ctx context.Context) error {
 			c.paths = append(c.paths, f.Path)
 		}
 	}
-	for p := range c.from.FactFiles() {
-		at, _ := markdownstore.FactsPath(p)
-		c.paths = append(c.paths, at)
-	}
+	c.paths = slices.AppendSeq(c.paths, maps.Keys(c.from.FactFiles()))
 	slices.Sort(c.paths)
 	for _, p := range c.paths {
 		text, hash, err := read(c.from, p)
