@@ -51,7 +51,7 @@ func ParseOperations(answer string) ([]Operation, error) {
 	var doc struct {
 		Ops *[]Operation `json:"ops"`
 	}
-	err := json.Unmarshal([]byte(textutil.Unfenced(text)), &doc)
+	err := json.Unmarshal([]byte(unfenced(text)), &doc)
 	switch {
 	case err != nil:
 		return nil, &ModelError{Reason: ReasonInvalid, Err: fmt.Errorf("the answer is not the JSON that was asked for: %w", err)}
@@ -61,6 +61,16 @@ func ParseOperations(answer string) ([]Operation, error) {
 		return nil, &ModelError{Reason: ReasonTooLarge, Err: fmt.Errorf("the answer has %d operations, at most %d are taken", len(*doc.Ops), maxOperations)}
 	}
 	return *doc.Ops, nil
+}
+
+// unfenced returns a trimmed answer without the block of code that models like to put round it.
+func unfenced(text string) string {
+	rest, ok := strings.CutPrefix(text, "```")
+	if !ok {
+		return text
+	}
+	_, rest, _ = strings.Cut(rest, "\n")
+	return strings.TrimSuffix(strings.TrimSpace(rest), "```")
 }
 
 // Fact is something that a model proposes to remember beyond the session.

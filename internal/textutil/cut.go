@@ -18,16 +18,6 @@ func Lines(s string) iter.Seq[string] {
 	}
 }
 
-// Unfenced returns an answer of a model without the block of code that models like to put round it.
-func Unfenced(s string) string {
-	s = strings.TrimSpace(s)
-	if rest, ok := strings.CutPrefix(s, "```"); ok {
-		_, rest, _ = strings.Cut(rest, "\n")
-		s = strings.TrimSuffix(strings.TrimSpace(rest), "```")
-	}
-	return s
-}
-
 // Head returns at most n bytes from the start of s, cut between characters.
 func Head(s string, n int) string {
 	if len(s) <= n {
