@@ -296,8 +296,6 @@ type Fault struct {
 type Stats struct {
 	// ingested counts messages new to the session.
 	Ingested int64 `json:"ingested"`
-	// counted counts the tokenised texts.
-	Counted int64 `json:"counted"`
 	// examined counts the messages of an observed turn that were read, made valid or hashed.
 	Examined int64 `json:"examined,omitempty"`
 	// blobs counts the written blobs.

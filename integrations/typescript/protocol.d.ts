@@ -289,8 +289,6 @@ export interface Fault {
 export interface Stats {
   /** `ingested` counts messages new to the session. */
   ingested: number;
-  /** `counted` counts the tokenised texts. */
-  counted: number;
   /** `examined` counts the messages of an observed turn that were read, made valid or hashed. */
   examined?: number;
   /** `blobs` counts the written blobs. */

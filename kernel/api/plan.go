@@ -189,8 +189,6 @@ type Details struct {
 type Stats struct {
 	// Ingested counts messages new to the session.
 	Ingested int `json:"ingested"`
-	// Counted counts the tokenised texts.
-	Counted int `json:"counted"`
 	// Examined counts the messages of an observed turn that were read, made valid or hashed. They
 	// are the new messages and some messages before them. It does not count the messages of the
 	// previous turn.

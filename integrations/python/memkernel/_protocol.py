@@ -202,7 +202,6 @@ class Fault(_Fault, total=False):
 
 class _Stats(TypedDict):
     ingested: int
-    counted: int
     blobs: int
     blob_bytes: int
     journal_bytes: int
