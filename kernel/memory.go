@@ -162,7 +162,7 @@ func openMemory(ctx context.Context, dir string, local, state store.Store, o Mem
 		Backend: o.Backend, Ranking: o.Ranking,
 		Embedder: o.Embedder, Allow: o.EmbedLimit.Allow,
 		MediaPaths: o.MediaPaths, Folders: o.Folders, Wait: o.Sync.Wait, Sync: sync,
-		Sessions: mem.SessionOptions{Enabled: o.Sessions.Enabled, Sources: o.Sessions.Sources, DeltaBytes: o.Sessions.DeltaBytes, DeltaMessages: o.Sessions.DeltaMessages, Own: archive.Journals{State: state}.List}})
+		Sessions: mem.SessionOptions{Enabled: o.Sessions.Enabled, Sources: o.Sessions.Sources, DeltaBytes: o.Sessions.DeltaBytes, Own: archive.Journals{State: state}.List}})
 }
 
 // Search finds memory for a question. The result says why it is empty, or which part of the
@@ -247,8 +247,6 @@ type PastOptions struct {
 	// DeltaBytes is the number of new bytes from which a session is read again; see
 	// [sessions.Options]. An explicit Reindex reads all sessions.
 	DeltaBytes int64
-	// DeltaMessages is the number of new messages from which a session is read again.
-	DeltaMessages int
 }
 
 // SyncOptions set when the index is updated automatically. Searches update the index, and so do

@@ -19,9 +19,6 @@ type Unit interface {
 	State() Store
 	// PutBlobs stores blobs. No process removes them before the unit ends.
 	PutBlobs(ctx context.Context, b *Batch) (Stats, error)
-	// Unchecked reports that Begin did not check whether another process has written to the folder
-	// since this process did.
-	Unchecked() bool
 	// Sync makes the writes so far durable, as their durability says. The caller must call it
 	// before it does anything elsewhere that depends on them. If another process has written to the
 	// folder, Sync returns an error that [Overtaken] recognises, and the unit's writes since its
@@ -72,9 +69,8 @@ type lockedUnit struct {
 	blobs   bool     // the lock of blobs was needed
 }
 
-func (u *lockedUnit) State() Store    { return u.s }
-func (u *lockedUnit) Unchecked() bool { return false }
-func (u *lockedUnit) Sync() error     { return nil }
+func (u *lockedUnit) State() Store { return u.s }
+func (u *lockedUnit) Sync() error  { return nil }
 
 func (u *lockedUnit) PutBlobs(ctx context.Context, b *Batch) (Stats, error) {
 	if b.Len() > 0 && !u.blobs {

@@ -72,8 +72,6 @@ type KeptPage struct {
 	// Level is the level at which the newest prompt shows the page, [pagevm.Gone] if the page left
 	// the prompts. Without a plan every page is [pagevm.Full].
 	Level pagevm.Level
-	// Tokens is the size of the shown page.
-	Tokens int
 	// At is the host's time of the page. If the host told none, it is the time at which memkernel
 	// took the page in.
 	At time.Time

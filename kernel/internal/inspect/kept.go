@@ -53,7 +53,7 @@ func Kept(s *session.Session) (*api.KeptSession, error) {
 				k.At = rec.Time
 			}
 			if it, in := shown[p.ID]; in {
-				k.Level, k.Tokens = it.Level, it.Tokens
+				k.Level = it.Level
 			} else if newest != nil {
 				k.Level = pagevm.Gone
 			}

@@ -76,9 +76,8 @@ type SessionOptions struct {
 	// elsewhere.
 	Sources []sessions.Source
 	Own     sessions.Lister
-	// DeltaBytes and DeltaMessages: see [sessions.Options].
-	DeltaBytes    int64
-	DeltaMessages int
+	// DeltaBytes: see [sessions.Options].
+	DeltaBytes int64
 }
 
 // Memory is a workspace's memory with its index.
@@ -118,7 +117,7 @@ func Open(ctx context.Context, dir string, o Options) (*Memory, error) {
 	}
 	m := &Memory{o: o, Private: store, Shared: store.Shared(), files: map[string]readFile{}}
 	m.Past = sessions.Open(o.State.In(pastDir), &sessions.Options{Mask: o.Masker.Text, Location: m.location(),
-		DeltaBytes: o.Sessions.DeltaBytes, DeltaMessages: o.Sessions.DeltaMessages})
+		DeltaBytes: o.Sessions.DeltaBytes})
 	m.heard = &past{store: m.Past, o: &m.o, agent: m.Agent}
 	m.corpus = corpus{store: store, shared: m.Shared, extras: newExtras(o.Folders, store.Dir(), o.Store), masker: o.Masker, embedder: o.Embedder, mediaPaths: o.MediaPaths, past: m.Past, searched: o.Sessions.Enabled}
 	m.index = opened{backend: o.Backend, ranking: &m.o.Ranking, rules: index.Options{Chunker: store.Chunking().Name() + chunkerMark}}

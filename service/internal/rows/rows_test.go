@@ -418,7 +418,7 @@ func TestTwoMachines(t *testing.T) {
 	// a goes on without asking, and is overtaken.
 	step(b, lb, []string{"a3"}, "b3")
 	u := begin(t, a, "sessions/x", true)
-	if !u.Unchecked() {
+	if !u.(interface{ Unchecked() bool }).Unchecked() {
 		t.Error("it was asked")
 	}
 	if d, err := a.Get("sessions/x/d"); err != nil || string(d) != "a3" {
@@ -445,7 +445,7 @@ func TestTwoMachines(t *testing.T) {
 		t.Errorf("a part of it was written: %v, %v", entries, err)
 	}
 	u = begin(t, a, "sessions/x", true)
-	if u.Unchecked() {
+	if u.(interface{ Unchecked() bool }).Unchecked() {
 		t.Error("after it was overtaken it was not asked")
 	}
 	if _, err := read(la); !store.ReplacedLog(err) {
@@ -776,7 +776,7 @@ func TestManyFolders(t *testing.T) {
 	asked := 0
 	for i := range 300 {
 		u := begin(t, s, fmt.Sprint("sessions/", i), true)
-		if !u.Unchecked() {
+		if !u.(interface{ Unchecked() bool }).Unchecked() {
 			asked++
 		}
 		if data, err := s.Get(fmt.Sprintf("sessions/%d/d", i)); err != nil || string(data) != fmt.Sprint(i) {

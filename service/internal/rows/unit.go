@@ -55,7 +55,8 @@ func (u *unit) reset() {
 // State implements [store.Unit].
 func (u *unit) State() store.Store { return &Store{core: u.c, unit: u} }
 
-// Unchecked implements [store.Unit].
+// Unchecked reports that Begin did not check whether another process has written to the folder
+// since this process did.
 func (u *unit) Unchecked() bool { return u.unchecked }
 
 // PutBlobs implements [store.Unit]. The blobs are written with the record that names them.
