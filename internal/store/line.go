@@ -88,12 +88,11 @@ type lineReader struct {
 	wantSum bool
 	// noBreak reports whether the last line had no line break.
 	noBreak bool
-	buf     []byte
 	// head is the beginning of the last good line, which begins at headAt.
 	head   []byte
 	headAt int64
-	// last is the line that was read last, good or not. first is the beginning of this line.
-	last, first []byte
+	// last is the line that was read last, good or not.
+	last []byte
 }
 
 func newLineReader(file string, r io.Reader) *lineReader {
@@ -137,7 +136,7 @@ func (l *lineReader) next() (Record, error) {
 		l.headAt = l.Off
 		l.Off += int64(n)
 		l.Lines++
-		l.head = append(l.head[:0], l.first...)
+		l.head = l.last[:min(n, maxLineHead)]
 		return rec, nil
 	}
 }
@@ -158,27 +157,13 @@ func (l *lineReader) follow(e *envelope) error {
 }
 
 // readLine returns the next line without its line break, and the number of bytes that the line
-// takes in the file. Callers must not use the slice after the next call.
+// takes in the file.
 func (l *lineReader) readLine() (line []byte, n int, err error) {
-	l.buf = l.buf[:0]
-	for {
-		part, err := l.r.ReadSlice('\n')
-		if err == nil && len(l.buf) == 0 {
-			line = part // the common case needs no copy
-		} else {
-			l.buf = append(l.buf, part...)
-			line = l.buf
-		}
-		if err == bufio.ErrBufferFull {
-			continue
-		}
-		if err != nil && (err != io.EOF || len(line) == 0) {
-			return nil, 0, err
-		}
-		break
+	line, err = l.r.ReadBytes('\n')
+	if n = len(line); err != nil && (err != io.EOF || n == 0) {
+		return nil, 0, err
 	}
-	n = len(line)
-	l.last, l.first = line, line[:min(n, maxLineHead)]
+	l.last = line
 	l.noBreak = line[n-1] != '\n'
 	if l.Off == 0 && l.Lines == 0 {
 		line = bytes.TrimPrefix(line, []byte("\ufeff"))

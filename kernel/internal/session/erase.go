@@ -49,20 +49,11 @@ func (s *Session) erase(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := s.Journal.Rewrite(func(r *store.Record) (bool, error) { return s.erased(r, todo.Whole, scrub) }); err != nil {
+		if err := s.rewrite(ctx, todo.Whole, forgot, func(r *store.Record) (bool, error) { return s.erased(r, todo.Whole, scrub) }); err != nil {
 			return err
 		}
-		if err := s.removeFiles(todo.Whole, forgot); err != nil {
-			return err
-		}
-	}
-	if err := s.Sync(); err != nil {
+	} else if err := s.Sync(); err != nil {
 		return err
-	}
-	if forgot {
-		if err := s.Life.ForgetMarkdown(ctx); err != nil {
-			return err
-		}
 	}
 	if len(todo.Blobs) > 0 {
 		if err := RemoveUnheld(ctx, s.o.State, s.Blobs, todo.Blobs); err != nil {
@@ -152,35 +143,31 @@ func edited[T any](r *store.Record, change func(*T)) error {
 
 // eraseSnapshot removes quotes from the summaries and the session's own account. Texts that a host
 // wrote stay as they are.
-func eraseSnapshot(r *store.Record, scrub *Scrubber) (err error) {
-	var b struct {
+func eraseSnapshot(r *store.Record, scrub *Scrubber) error {
+	type snapshot struct {
 		Writeback    int                  `json:"writeback"`
 		Seq          int                  `json:"seq"`
 		Transactions json.RawMessage      `json:"transactions"`
 		Pages        []journal.StoredPage `json:"pages"`
 	}
-	if err := unmarshal(*r, &b); err != nil {
-		return err
-	}
-	for i := range b.Pages {
-		t := b.Pages[i].Type
-		if t != summaryType && t != sessionType && t != memoryType {
-			continue
-		}
-		for _, f := range b.Pages[i].Fields {
-			for _, entry := range f.Entries {
-				if flushed, _ := workstate.WrittenBy(entry.ID); t == memoryType && !flushed {
-					continue
-				}
-				for v := range entry.Versions {
-					entry.Versions[v].Value = scrub.JSON(entry.Versions[v].Value)
+	return edited(r, func(b *snapshot) {
+		for _, p := range b.Pages {
+			if p.Type != summaryType && p.Type != sessionType && p.Type != memoryType {
+				continue
+			}
+			for _, f := range p.Fields {
+				for _, entry := range f.Entries {
+					if flushed, _ := workstate.WrittenBy(entry.ID); p.Type == memoryType && !flushed {
+						continue
+					}
+					for v := range entry.Versions {
+						entry.Versions[v].Value = scrub.JSON(entry.Versions[v].Value)
+					}
 				}
 			}
 		}
-	}
-	b.Transactions = scrub.JSON(b.Transactions)
-	r.Body, err = json.Marshal(&b)
-	return err
+		b.Transactions = scrub.JSON(b.Transactions)
+	})
 }
 
 // Censor removes words from the journal's records, pages excepted, and data that derives from the
@@ -206,22 +193,13 @@ func (s *Session) Censor(ctx context.Context, clean func(string) string) (err er
 	if !found {
 		return ctx.Err()
 	}
-	err = s.Journal.Rewrite(func(r *store.Record) (keep bool, err error) {
+	err = s.rewrite(ctx, false, true, func(r *store.Record) (keep bool, err error) {
 		if !censored(r, clean) || r.Op != branch.OpCut {
 			return true, nil
 		}
 		return true, edited(r, func(b *branch.Cut) { b.Texts = nil }) // they are named by the hashes of their bytes
 	})
 	if err != nil {
-		return err
-	}
-	if err := s.removeFiles(false, true); err != nil {
-		return err
-	}
-	if err := s.Sync(); err != nil {
-		return err
-	}
-	if err := s.Life.ForgetMarkdown(ctx); err != nil {
 		return err
 	}
 	s.Invalidate()
@@ -238,6 +216,23 @@ func censored(r *store.Record, clean func(string) string) (changed bool) {
 	}
 	r.Body, changed = editJSON(r.Body, func(map[string]any) bool { return false }, func(_, t string) string { return clean(t) })
 	return changed
+}
+
+// rewrite edits the journal's records, and then removes the files that were made of them: all files
+// if whole is set. If forgot is set, it also removes the session's words from the workspace's
+// records of its state.
+func (s *Session) rewrite(ctx context.Context, whole, forgot bool, edit func(*store.Record) (keep bool, err error)) error {
+	err := s.Journal.Rewrite(edit)
+	if err == nil {
+		err = s.removeFiles(whole, forgot)
+	}
+	if err == nil {
+		err = s.Sync()
+	}
+	if err == nil && forgot {
+		err = s.Life.ForgetMarkdown(ctx)
+	}
+	return err
 }
 
 // removeFiles removes the session's projections. If something was forgotten, it also removes the
