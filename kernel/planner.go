@@ -126,7 +126,7 @@ func contextPlan(req *api.PlanRequest, pl *turn.Planned, done *api.Done) *api.Co
 	}
 	if done != nil {
 		now, before := pl.Next.Paging.Report(), pl.Prev.Paging.Report() // the counts that the plan adds
-		done.Paging = api.Paging{Faults: now.ExplicitFaults - before.ExplicitFaults, Alerts: now.Alerts - before.Alerts, Hits: now.Hits - before.Hits}
+		done.Faults, done.Alerts, done.Hits = now.ExplicitFaults-before.ExplicitFaults, now.Alerts-before.Alerts, now.Hits-before.Hits
 		done.Recalled = out.Retrieval.Page != "" && out.Retrieval.Page != pl.Prev.Proj.Recall.Page
 	}
 	return out

@@ -35,8 +35,9 @@ type Done struct {
 	Plan *ContextPlan
 	// Model is the model that the plan is for.
 	Model string
-	// Paging counts the conversation's use of pages in the plan.
-	Paging Paging
+	// Faults, Alerts and Hits count the use of pages in the plan. The thrash index is computed from
+	// these counts.
+	Faults, Alerts, Hits int
 	// Recalled reports whether the plan added new memory.
 	Recalled bool
 	// Observation is the result of OpTurn and OpToolResult.
@@ -49,7 +50,3 @@ type Done struct {
 	// Reason is the outcome of a search.
 	Reason retrieval.Reason
 }
-
-// Paging counts the use of pages in one plan: explicit faults, alerts and hits. The thrash index
-// is computed from these counts.
-type Paging struct{ Faults, Alerts, Hits int }

@@ -422,7 +422,7 @@ func (s *stage) told() (sum told) {
 				sum.recalls, sum.recalled = sum.recalls+1, sum.recalled+float64(d.Plan.Retrieval.Tokens)
 			}
 			sum.faults, sum.alerts = sum.faults+float64(len(d.Plan.Faults)), sum.alerts+float64(len(d.Plan.Alerts))
-			sum.hits, sum.paging = sum.hits+float64(d.Paging.Hits), sum.paging+float64(d.Paging.Faults+d.Paging.Alerts)
+			sum.hits, sum.paging = sum.hits+float64(d.Hits), sum.paging+float64(d.Faults+d.Alerts)
 			wrote(&d.Plan.Stats)
 		case d.Observation != nil:
 			sum.faults += float64(len(d.Observation.Faults))

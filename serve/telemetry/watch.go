@@ -146,9 +146,9 @@ func (t *Telemetry) planned(d *api.Done) {
 	}
 	t.count(faults, p.Faults)
 	t.count(alerts, p.Alerts)
-	t.add(hits, float64(d.Paging.Hits))
+	t.add(hits, float64(d.Hits))
 	t.mu.Lock()
-	t.faults, t.alerts, t.hits = t.faults+d.Paging.Faults, t.alerts+d.Paging.Alerts, t.hits+d.Paging.Hits
+	t.faults, t.alerts, t.hits = t.faults+d.Faults, t.alerts+d.Alerts, t.hits+d.Hits
 	t.mu.Unlock()
 	if d.Recalled {
 		t.add(recalls, 1)

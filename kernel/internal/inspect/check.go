@@ -15,7 +15,6 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/branch"
 	"github.com/memkernel/memkernel/kernel/internal/folder"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
-	"github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/pagevm"
 )
@@ -118,14 +117,14 @@ func checkIndex(ctx context.Context, in *Inspector, r *health.Report) error {
 
 // auditIndex checks the index and leaves no file of its own next to it.
 func (in *Inspector) auditIndex(ctx context.Context, r *health.Report) error {
-	found, err := in.Memory.Audit(ctx, in.IndexPath)
+	found, skipped, err := in.Memory.Audit(ctx, in.IndexPath)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, index.ErrMissing):
 		r.Skip("there is no index yet")
-	case errors.Is(err, memory.ErrCopy), errors.Is(err, memory.ErrWritten):
-		r.Skip(err.Error())
+	case skipped != "":
+		r.Skip(skipped)
 	case err != nil:
 		found = []error{err}
 	}

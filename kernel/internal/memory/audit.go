@@ -14,35 +14,34 @@ import (
 )
 
 // The reasons that keep an index from being audited.
-var (
-	// ErrCopy is returned if the index could not be copied for the check.
-	ErrCopy = errors.New("the index could not be copied to be checked")
-	// ErrWritten is returned if the index was written during every attempt of the check.
-	ErrWritten = errors.New("somebody is writing the index")
-)
+// errCopy is returned if the index could not be copied for the check.
+var errCopy = errors.New("the index could not be copied to be checked")
 
 // auditTries is the number of checks of an index that is written during each check.
 const auditTries = 3
 
 // Audit checks the index in a file, leaves no file of its own next to it, and returns the faults
-// of the index. An older index counts as faultless, because the next reindex replaces it. The
-// error is ErrCopy, ErrWritten, or the reason why the index can't be opened.
+// of the index. An older index counts as faultless, because the next reindex replaces it. skipped is
+// why the index was not checked. The error is the reason why the index can't be opened.
 //
 // If a write-ahead log is in use, even a reader makes SQLite create and change files. So an index
 // without a log is read as immutable, and an index with a log is copied first. The faults count
 // only if nobody wrote to the index meanwhile.
-func (m *Memory) Audit(ctx context.Context, path string) ([]error, error) {
+func (m *Memory) Audit(ctx context.Context, path string) (found []error, skipped string, err error) {
 	for range auditTries {
 		before := stampOf(path)
 		found, err := checkCopy(ctx, path, m.index.options(), before.logBytes > 0)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if stampOf(path) == before {
-			return found, err
+		switch {
+		case ctx.Err() != nil:
+			return nil, "", ctx.Err()
+		case stampOf(path) != before:
+		case errors.Is(err, errCopy):
+			return nil, err.Error(), nil
+		default:
+			return found, "", err
 		}
 	}
-	return nil, ErrWritten
+	return nil, "somebody is writing the index", nil
 }
 
 // stamp has the size and time of the index and of its log.
@@ -68,13 +67,13 @@ func checkCopy(ctx context.Context, path string, o *index.Options, logged bool) 
 	if logged {
 		dir, err := os.MkdirTemp("", "memkernel-audit-")
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrCopy, err)
+			return nil, fmt.Errorf("%w: %w", errCopy, err)
 		}
 		defer os.RemoveAll(dir)
 		to := filepath.Join(dir, filepath.Base(path))
 		for _, ending := range [...]string{"", "-wal"} {
 			if err := copyFile(path+ending, to+ending); err != nil {
-				return nil, fmt.Errorf("%w: %w", ErrCopy, err)
+				return nil, fmt.Errorf("%w: %w", errCopy, err)
 			}
 		}
 		at, o.Immutable, o.ReadOnly = to, false, true

@@ -273,7 +273,7 @@ func TestAudit(t *testing.T) {
 	dir := workspace(t)
 	m := opens(t, dir, nil)
 	path := m.o.Backend.Place
-	if _, err := m.Audit(context.Background(), path); !errors.Is(err, index.ErrMissing) {
+	if _, _, err := m.Audit(context.Background(), path); !errors.Is(err, index.ErrMissing) {
 		t.Fatalf("without an index: %v", err)
 	}
 	reindexed(t, m)
@@ -288,7 +288,7 @@ func TestAudit(t *testing.T) {
 		return out
 	}
 	before := entries()
-	if found, err := m.Audit(context.Background(), path); err != nil || len(found) != 0 {
+	if found, skipped, err := m.Audit(context.Background(), path); err != nil || skipped != "" || len(found) != 0 {
 		t.Errorf("%v %v", found, err)
 	}
 	if got := entries(); !slices.Equal(got, before) {
@@ -303,13 +303,13 @@ func TestAudit(t *testing.T) {
 	if fi, err := os.Stat(path + "-wal"); err != nil || fi.Size() == 0 {
 		t.Fatalf("there is no log: %v", err)
 	}
-	if found, err := m.Audit(context.Background(), path); err != nil || len(found) != 0 {
+	if found, skipped, err := m.Audit(context.Background(), path); err != nil || skipped != "" || len(found) != 0 {
 		t.Errorf("with a log: %v %v", found, err)
 	}
 	if err := os.WriteFile(path, []byte("dear diary"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found, err := m.Audit(context.Background(), path)
+	found, _, err := m.Audit(context.Background(), path)
 	if err != nil {
 		found = append(found, err)
 	}
