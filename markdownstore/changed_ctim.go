@@ -2,15 +2,10 @@
 
 package markdownstore
 
-import (
-	"io/fs"
-	"syscall"
-)
+import "syscall"
 
-// Changed returns when the content or the stat of a file last changed, which no program can set
-// back, in ns since 1970. It is 0 if the file system does not say.
-func Changed(fi fs.FileInfo) int64 {
-	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+func changed(sys any) int64 {
+	if st, ok := sys.(*syscall.Stat_t); ok {
 		return st.Ctim.Nano()
 	}
 	return 0
