@@ -20,12 +20,12 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 606600,
-	"exported names": 2170,
+	"exported names": 2060,
 	"functions of a plan that write into what they were given": 0,
-	"packages":                           120,
+	"packages":                           119,
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6210,
-	"tokens of module .":                 991000,
+	"tokens of module .":                 971000,
 	"tokens of module bench":             94000,
 	"tokens of module service":           57400,
 	"words of doc":                       22600,
