@@ -157,7 +157,7 @@ var sqlStores = []sqlStore{
 	{claudeMem, map[string][]string{"observations": {"id", "project", "type", "created_at"}, "session_summaries": {"id", "project", "learned", "created_at"}}, []string{
 		`SELECT 'observation/' || id, coalesce(project, ''), created_at,
 			coalesce('**' || nullif(title, '') || '** (' || coalesce(type, '') || '): ', '') || coalesce(nullif(narrative, ''), text, '') || ' ' ||
-			coalesce(CASE WHEN json_valid(facts) THEN (SELECT group_concat(value, '; ') FROM json_each(facts)) ELSE facts END, '')
+			coalesce(CASE WHEN json_valid(facts) AND json_type(facts) = 'array' THEN (SELECT group_concat(value, '; ') FROM json_each(facts)) ELSE facts END, '')
 			FROM observations ORDER BY id`,
 		`SELECT 'summary/' || id, coalesce(project, ''), created_at,
 			coalesce('**Request**: ' || nullif(request, '') || ' ', '') || coalesce('**Learned**: ' || nullif(learned, '') || ' ', '') ||
