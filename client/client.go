@@ -59,7 +59,8 @@ type Client struct {
 	opt Options
 
 	reaching sync.Mutex
-	// conn is the newest way to the daemon. It may be lost. server is what the daemon said of itself.
+	// conn is the newest connection to the daemon, which may be lost. server is the daemon's
+	// description of itself.
 	conn   way
 	server protocol.Initialized
 	// ended is the reason why the client makes no further connection.

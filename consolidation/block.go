@@ -151,8 +151,8 @@ func (p *piece) trail() (out []string) {
 	return out
 }
 
-// settle removes the headings and markers that no longer name anything, as far as they may leave.
-// A heading that never named anything stays.
+// settle removes headings and markers below which nothing is left. It keeps those that it may not
+// remove, and headings that never had anything below them.
 func settle(ps []*piece) {
 	names, named := map[*piece]bool{}, map[*piece]bool{}
 	for _, p := range ps {

@@ -317,7 +317,7 @@ func (c *checker) empty(format string, queries ...string) error {
 	return nil
 }
 
-// vectors checks the cache, and that chunks_vec holds its vectors for the chunks.
+// vectors checks the cache, and checks that chunks_vec has the cached vector of each chunk.
 func (c *checker) vectors() error {
 	var id int64
 	var model string

@@ -19,10 +19,10 @@ type ReadyChunk struct {
 	Words *Words
 }
 
-// Words are a chunk's terms, separated by spaces. Body are the terms of its text. Trail are the
-// terms of its headings. Names are the terms of the names of its file. File are the terms of its
-// file's folder and keywords, and of the days on which the chunk was written and of which it
-// speaks. Lang is the language of the text.
+// Words are the terms of a chunk, separated by spaces. Body has the terms of its text, Trail of its
+// headings, and Names of the names of its file. File has the terms of the file's folder and
+// keywords, and of the days on which the chunk was written and which it mentions. Lang is the
+// language of the text.
 type Words struct{ Lang, Body, Trail, File, Names string }
 
 // columns returns the terms in the order of the columns of chunks_fts.

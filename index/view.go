@@ -33,7 +33,7 @@ type view struct {
 	hits textutil.Recent[int64, *Hit]
 	// block holds all vectors. It is nil if the vectors are not kept in memory.
 	block atomic.Pointer[vec.Block]
-	// compared counts the searches that compared all vectors without block.
+	// compared counts the searches that compared all vectors and did not use block.
 	compared atomic.Int32
 }
 

@@ -475,8 +475,8 @@ func indexOf(ts []token, low string) int {
 	return slices.IndexFunc(ts, func(t token) bool { return t.low == low })
 }
 
-// product adds the claim that a thing has a product, with or without a version, of which it can't
-// have another one of the class.
+// product adds the claim that a thing runs on a product, with or without a version. A thing can't
+// run on two products of the same class.
 func (r *reading) product(subject, value []token) {
 	for len(value) > 1 && value[0].is(weightless) {
 		value = value[1:]

@@ -26,7 +26,7 @@ var (
 	linkMarks    = strings.NewReplacer("[[", "", "]]", "")
 )
 
-// Names returns the names by which a document is called apart from the name of its file.
+// Names returns the titles, names and aliases in the properties of a document.
 func (d Document) Names() []string { return d.values(nameKeys) }
 
 // Keywords returns the values by which a document is found in addition to its text, one on each

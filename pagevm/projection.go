@@ -311,8 +311,8 @@ type HostMessage struct {
 	Lead bool `json:"lead,omitempty"`
 }
 
-// apart reports whether a held message stays when the rest of its atom leaves. This is so for a
-// harness's item, which belongs to nobody's turn.
+// apart reports whether a held message stays when the rest of its atom leaves. Messages of a
+// harness stay, because they belong to no turn.
 func (m *HostMessage) apart() bool { return m.Held && m.Role == memkernel.RoleDeveloper }
 
 // Place describes the position of a host message in the conversation. The position changes as the

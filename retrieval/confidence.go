@@ -277,7 +277,8 @@ const leastUnspaced = 0x0E00
 // run is a question cut into words. In scripts without spaces it is cut into characters.
 type run struct {
 	units []string
-	// weight holds what each word adds to a run, by its length, and telling by its rarity in any text.
+	// weight has for each word what it adds to a run, by the word's length. telling has its rarity
+	// in general text.
 	weight, telling []float64
 	// names are the words that seem to be names.
 	names []string

@@ -191,7 +191,7 @@ var asIs = func() (to [256]byte) {
 	return to
 }()
 
-// stands reports whether a text contains a spelling, and not only as part of a longer word.
+// stands reports whether a text contains a spelling as a whole word.
 func stands(text, what string) bool {
 	if what == "" {
 		return false

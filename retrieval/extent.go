@@ -141,7 +141,8 @@ type leads struct {
 	now lead
 }
 
-// lead is a text by its offsets in the chunk. It is empty if there is none.
+// lead is the part of a chunk that introduces a passage, by its offsets. It is empty if there is
+// none.
 type lead struct{ begin, end int32 }
 
 // opened is an open item. Its text is explained by its lead.

@@ -23,7 +23,7 @@ const (
 	feedbackCommon = 5
 )
 
-// lent is a word of the best passages that the question does not have.
+// lent is a word that the best passages have and the question lacks.
 type lent struct {
 	term uint32
 	// score is the sum of the scores of the passages that lend the word.
@@ -33,7 +33,7 @@ type lent struct {
 	idf     float64
 }
 
-// feedback adds to the passages' scores the weight of the lent words that they hold.
+// feedback raises the scores of passages by the weight of the lent words in them.
 func (r *refiner) feedback() {
 	words := r.lend(r.leaders(feedbackFrom))
 	if len(words) == 0 {

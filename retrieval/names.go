@@ -21,7 +21,7 @@ var nameWeight = index.BM25.Weights[3]
 
 const nameShare = .5
 
-// separators are the characters that stand for spaces in the names of files.
+// separators replaces the characters that file names have in place of spaces.
 var separators = strings.NewReplacer("-", " ", "_", " ", ".", " ")
 
 // callNames returns the names of a file: those of the file itself, and those that it gives itself.
@@ -72,7 +72,7 @@ func (r *refiner) call(ps []*place) {
 	}
 }
 
-// headOf returns the passage that stands for a file.
+// headOf returns the passage for which the names of a file count.
 func headOf(ps []*place) *place {
 	for _, p := range ps {
 		if markdownstore.IsName(p.property) {

@@ -83,7 +83,7 @@ var noOthers others
 // on first use.
 type read struct {
 	told atomic.Pointer[told]
-	// states is what a person's words do, see place.told, and 0 before they were read.
+	// states has the cues of a person's words, see place.told. It is 0 until they are read.
 	states atomic.Int32
 	// claim is the claim of a passage, or an empty one.
 	claim atomic.Pointer[claim]

@@ -138,9 +138,9 @@ func (r *refiner) rateSessions() {
 	}
 }
 
-// lent returns the factor on the shares from a passage's surroundings, outside of conversations.
-// The more of the question's words the best passage holds, the smaller the factor is, down to
-// [Signals.Apart]. A word counts once, even if it has terms in several languages.
+// lent returns the factor for the shares that passages outside of conversations get from their
+// surroundings. It falls to [Signals.Apart] as the best passage holds more of the question's words.
+// A word counts once, even if it has terms in several languages.
 func (r *refiner) lent() float64 {
 	words := r.wordOf
 	weight := make([]float64, 1+slices.Max(words))
@@ -222,8 +222,9 @@ func (r *refiner) combine() {
 	r.originals()
 }
 
-// scoreOf returns the score of passage i of a session: BM25 of its own words, then what its
-// neighbours, speaker, session, chunk and time add, then what lowers it.
+// scoreOf returns the score of passage i of a session. It begins with the BM25 score of the
+// passage's own words. Neighbours, speaker, session, chunk and time raise it; questions and
+// repetitions lower it.
 func (r *refiner) scoreOf(s *session, i int, lent float64) float64 {
 	p, sig, whole := s.places[i], &r.sig, s.lends
 	if s.places[0].voice != unsaid { // one task after the other
@@ -317,8 +318,8 @@ func (r *refiner) around(ps []*place, i int) float64 {
 // toldAmong is the number of best passages that are searched for words of time.
 const toldAmong = 64
 
-// toldInNotes is the factor for passages of notes that mention a time, in place of Signals.Told.
-// mostTold is the most bytes of such a passage. Both are our choice.
+// toldInNotes takes the place of Signals.Told for a passage of a note that mentions a time.
+// Passages of more than mostTold bytes are not raised. Both values are our choice.
 const (
 	toldInNotes = 1.25
 	mostTold    = 200

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
-
 )
 
 // leastChunks is the least number of chunks that are fetched. In a small workspace all of them
@@ -62,7 +61,7 @@ type session struct {
 	taken int
 	// talk reports whether the session's passages are turns of a conversation.
 	talk bool
-	// lends is the factor on the shares from the surroundings of the session's passages.
+	// lends is the factor for the shares that the session's passages get from their surroundings.
 	lends float64
 }
 

@@ -8,9 +8,9 @@ package retrieval
 // not all neighbours together. A turn that asks a question gives more to the turn that answers,
 // and counts less itself.
 type Signals struct {
-	// Before is the share of a word's score in the passage before, Behind the share of its score
-	// in the passage after, and Away the share of its score two passages away, all in one
-	// session. If several of these passages hold the word, the largest share counts.
+	// Before, Behind and Away are shares of a word's score in a neighbouring passage of the same
+	// session: the passage before, the passage after, and a passage two places away. If several of
+	// them hold the word, the largest share counts.
 	Before, Behind, Away float64
 	// Repeat is how much of a word's own score is subtracted from the neighbours' share.
 	Repeat float64

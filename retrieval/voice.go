@@ -80,7 +80,7 @@ const (
 	amends // it says that something is no longer as it was
 )
 
-// told returns what a passage that a person said does. It is read on first use.
+// told returns the cues of a passage that a person said. They are read on first use.
 func (p *place) told() int32 {
 	if p.voice != persons || p.gone || p.asks == 1 {
 		return tellsNothing

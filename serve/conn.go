@@ -350,7 +350,7 @@ func (l *lanes) run(key string, f func()) {
 
 // Caller is a client that sends each message by itself, without a stream, as over HTTP.
 type Caller struct {
-	// Name tells callers apart. Each caller has bounds of its own, and may use only the held
+	// Name identifies the caller. Each caller has its own limits, and may use only the held
 	// conversations that it handed in itself.
 	Name string
 	// May refuses a call before the call has any effect. A nil May allows all calls.

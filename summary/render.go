@@ -26,8 +26,8 @@ const (
 
 // Beside is what a prompt shows next to the entries of a summary.
 type Beside struct {
-	// Said are a person's words that the prompt shows nowhere else, oldest first. They stand in
-	// the text word for word, each once, and do not count for its cap.
+	// Said are a person's words that the prompt shows nowhere else, oldest first. The text has each
+	// of them once, word for word. They do not count for the limit of the text.
 	Said []Said
 	// Stands reports whether the prompt shows a message in full. It is nil if no message is
 	// shown.

@@ -17,7 +17,7 @@ var copilotDialect = dialectRow{Name: "copilot", Lines: []sign{{4, "data parentI
 	Parse: copilotParse, Assemble: copilotAssemble,
 	Notices: []string{"<current_datetime>", "<system_reminder>"}}
 
-// copilotSilent are the events that never reach the model, and copilotSpoken the others.
+// The model never sees events of the types in copilotSilent. It sees those in copilotSpoken.
 var (
 	copilotSilent = textutil.Set(`assistant.turn_start assistant.turn_end assistant.intent assistant.reasoning
 		tool.execution_start tool.execution_partial_result tool.execution_progress tool.user_requested

@@ -20,7 +20,8 @@ var geminiDialect = dialectRow{Name: "gemini", Parse: geminiParse, Known: "text 
 	Element: readOne(geminiParse), Pair: func() func([]memkernel.Message, *memkernel.Message) { return new(geminiPairs).take },
 	Render: geminiRender, Append: appendGeminiPart, Takes: geminiTakes, Refuses: geminiRefuses, Rewrite: geminiRewrite}}
 
-// geminiNames are the other spellings of members that the API takes, those of its protocol's source.
+// geminiNames are the other spellings of members that the API accepts. They are the names in the
+// source of its protocol.
 var geminiNames = map[string]string{
 	"system_instruction": "systemInstruction", "tool_config": "toolConfig", "generation_config": "generationConfig",
 	"cached_content": "cachedContent", "safety_settings": "safetySettings",

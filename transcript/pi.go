@@ -21,8 +21,7 @@ const (
 	piBranchClose  = "</summary>"
 )
 
-// piSilent are the types of entries that never reach the model, and piSpoken the types of the
-// others.
+// The model never sees entries of the types in piSilent. It sees those in piSpoken.
 var (
 	piSilent = textutil.Set("model_change thinking_level_change custom label session_info")
 	piSpoken = textutil.Set("session message compaction branch_summary custom_message")

@@ -187,7 +187,7 @@ type Pool struct {
 	idle []*Analyzer
 }
 
-// Lend lends an Analyzer, which Give takes back.
+// Lend returns an Analyzer from the pool. Callers must return it by Give.
 func (p *Pool) Lend() *Analyzer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,7 +200,7 @@ func (p *Pool) Lend() *Analyzer {
 	return a
 }
 
-// Give takes back an analyzer that Lend lent.
+// Give returns an Analyzer to the pool.
 func (p *Pool) Give(a *Analyzer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -78,7 +78,7 @@ type grammar struct {
 	digits []*rule
 }
 
-// apart finds mentions in languages that write words apart.
+// apart finds mentions of dates in languages that put spaces between words.
 func (f *finder) apart(line string, day time.Time) {
 	g := compiled()
 	buf := buffers.Get().(*[]dateWord)
@@ -249,7 +249,7 @@ func (m *match) follows(end int) bool {
 	return len(gap) == 1 && strings.ContainsAny(gap, ":.,/%") && m.words[end].number > 0
 }
 
-// beside is the last or the next unit that a rule is about.
+// beside returns the unit before or after the present one, as the rule says.
 func (m *match) beside(day time.Time) (Span, bool) {
 	way := 1
 	switch m.do {

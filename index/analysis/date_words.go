@@ -9,8 +9,8 @@ package analysis
 //	O  an ordinal     M  a month      H  a feast
 type language struct {
 	name string
-	// days are names of days by their distance: yesterday is -1. 0 is the day itself, which counts
-	// in a question alone.
+	// days are names of days with their distance from today: yesterday is -1. The name of today
+	// itself, 0, counts only in a question.
 	days map[int]string
 	// one and many are the units, day, week, month, year and weekend: in the singular, and in
 	// other forms that may follow a number.

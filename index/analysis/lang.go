@@ -49,9 +49,9 @@ type recipe struct {
 	filters []string
 }
 
-// recipes lists the languages. Those before "ru" are written in Latin letters
-// and told apart by their function words; the order breaks ties. The rest are
-// recognised by their script.
+// recipes lists the languages. Those before "ru" are written in Latin letters and recognised by
+// their function words. If two fit equally, the first wins. All others are recognised by their
+// script.
 var recipes = [...]recipe{
 	{"en", []string{"possessive_en", "stemmer_porter"}},
 	{"es", []string{"normalize_es", "stemmer_es_light"}},

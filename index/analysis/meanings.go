@@ -75,8 +75,8 @@ func SameMeaning(question string) (out []meant) {
 	return out
 }
 
-// wordsInRow returns the words of a text in small letters. Where other characters than a space or a
-// hyphen separate two words, "" stands between them.
+// wordsInRow returns the words of a text in lower case. If two words are separated by anything but
+// a space or a hyphen, "" is between them.
 func wordsInRow(text string) (out []string) {
 	for _, f := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return unicode.IsSpace(r) || r == '-' }) {
 		w := strings.TrimFunc(f, unicode.IsPunct)

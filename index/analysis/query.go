@@ -191,8 +191,8 @@ func (q *query) add(t string) {
 	}
 }
 
-// lone reports whether a character is a word of its own in Japanese: one that is not a kana, with
-// only kana next to it.
+// lone reports whether a character is a word of its own in Japanese. It is if it is not kana and
+// has only kana as neighbours.
 func lone(run []rune, i int) bool {
 	before, after := i == 0 || kana(run[i-1]), i+1 == len(run) || kana(run[i+1])
 	return len(run) > 1 && !kana(run[i]) && before && after

@@ -26,8 +26,8 @@ type meter struct {
 // meterEvery is the time between two drawings of the line.
 const meterEvery = 100 * time.Millisecond
 
-// newMeter returns a meter that draws on a terminal that can go back in a line. It draws nothing
-// until patience has passed, so short work stays silent.
+// newMeter returns a meter for a terminal that can rewrite a line. The meter draws nothing until
+// patience has passed, so that short work prints nothing.
 func newMeter(w io.Writer, patience time.Duration, now func() time.Time) *meter {
 	return &meter{w: display.Bare(w), now: now, patience: patience}
 }

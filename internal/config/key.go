@@ -80,8 +80,8 @@ func (c *Config) Keys() []Key {
 // tree lists all settings and sections in the order of a file.
 func (c *Config) tree() []Key { return treeOf(reflect.ValueOf(c).Elem(), "", "") }
 
-// treeOf lists the settings of a struct and then its sections, each followed by its own members.
-// The section's rule for projects holds for each of its settings without a rule of its own.
+// treeOf lists the settings of a struct, then its sections, each followed by its own members. A
+// setting without a rule for projects has the rule of its section.
 func treeOf(v reflect.Value, section, project string) (keys []Key) {
 	var sections []Key
 	for i := range v.NumField() {

@@ -154,7 +154,8 @@ func (s files) openAppend(name string) (*os.File, error) {
 	return s.same(f, fi, name)
 }
 
-// own describes a file, and gives one that has other names an inode of its own.
+// own returns the description of a file. A file with several hard links first becomes a copy with
+// an inode of its own.
 func (s files) own(name string) (fs.FileInfo, error) {
 	fi, err := s.look(name)
 	if err != nil || names(fi) < 2 {

@@ -130,7 +130,7 @@ func showTour(s *display.Sheet, files int, answers []demoAnswer, plan *planned) 
 	step(display.Inked("bold", "memkernel init"), "give your coding agents this memory")
 }
 
-// tourPlan says what a plan keeps, shortens and leaves out, and what that saves.
+// tourPlan prints what a plan keeps, shortens and leaves out, and how much it saves.
 func tourPlan(s *display.Sheet, out *planned) {
 	plan := out.Made
 	var fixed, rules, files, kept, messages, brief, from, results, summary int

@@ -393,7 +393,7 @@ func (im *importer) write(f imports.Format, b *imports.Batch) error {
 	return im.ledger.Wrote(f, b)
 }
 
-// show prints what was brought in, or what would be.
+// show prints the imported sessions and facts, or those that --apply would import.
 func (im *importer) show(f *importFlags) error {
 	doc := im.doc
 	doc.Formats = []*importedJSON{}

@@ -30,8 +30,8 @@ func withArgs[F any](a *cli.App, flags F, run func(context.Context, *cli.App, F,
 	return func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), a, flags, args) }
 }
 
-// ask opens the workspace's kernel, has it carry out one request, and closes it. It shows progress
-// as what if the request is slow, unless what is "".
+// ask opens the workspace's kernel, makes one request, and closes the kernel. If the request is
+// slow, it shows progress under the name what; with the name "" it shows none.
 func ask[R, T any](ctx context.Context, a *cli.App, n cli.Needs, what string, do func(*kernel.Kernel, context.Context, R) (T, error), req R) (out T, err error) {
 	k, err := a.Kernel(ctx, n)
 	if err != nil {

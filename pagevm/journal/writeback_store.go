@@ -22,7 +22,7 @@ type State struct {
 	refs map[string]Address
 	// open is the unit whose commit has not been read yet.
 	open *openUnit
-	// salvage makes units that build on lost ones apply those of their updates that still fit.
+	// salvage makes a unit that builds on a lost unit apply those of its updates that still fit.
 	salvage bool
 	// lost names the updates that do not fit.
 	lost []string

@@ -7,7 +7,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Call is a tool call and what it shows of itself, read once.
+// Call is a tool call with the paths, effects and names that were read from its input.
 type Call struct {
 	// Name is the tool. Input is the input as the model wrote it.
 	Name, Input string
@@ -39,7 +39,8 @@ type Call struct {
 	canonical string
 }
 
-// Read returns what a call shows of itself. A script shows what its calls show together.
+// Read returns the paths, effects and names that can be read from a call's input. For a script they
+// are those of all calls in the script.
 func Read(tool, input string) *Call {
 	c := read(tool, input)
 	if c.Look != LookAct && len(c.Paths) == 0 {

@@ -174,7 +174,8 @@ func namesMemory(rel string) bool {
 	return strings.EqualFold(first, ownMemory)
 }
 
-// leads reports whether a path leads upwards, as it is or after decoding.
+// leads reports whether a path, plain or decoded, could leave its folder: it has a part "..", a
+// backslash, a NUL, or an encoded slash.
 func leads(p string) bool {
 	for range 4 {
 		if strings.ContainsAny(p, "\\\x00") || slices.Contains(strings.Split(p, "/"), "..") {

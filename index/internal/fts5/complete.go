@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// A chunk that holds every word of the question may be far below chunks that hold some of them
-// often, and a file whose name has every word far below chunks that speak of them. Both are found
-// besides the best chunks.
+// A chunk with every word of the question may rank far below chunks that repeat some of the words.
+// So may a file whose name has every word. The search finds both in addition to the best chunks.
 
 // Complete finds rows that hold a term of each word of the question, words[i] being the terms of
 // word i: the n best of all, and the n best of those that hold each word in the names of their

@@ -28,7 +28,7 @@ type wordLists struct {
 	norms []float64
 	// kept are the lists of words that were searched for.
 	kept textutil.Recent[string, *postings]
-	// sums lends sums.
+	// sums is a pool of slices for the sums of a search.
 	sums sync.Pool
 }
 

@@ -1,9 +1,10 @@
 package fts5
 
-// postings is the rows of one word, packed: a byte or more for the distance to the row before,
-// seven bits each, the lowest first, and one for four times the frequency, plus one if the word is
-// in the names of the row's file, or a zero and that number in seven-bit bytes. That is about two
-// bytes to a row of a frequent word, a fourth of their size in the file.
+// postings are the rows of one word, packed. Each row begins with its distance to the previous row,
+// in bytes of seven bits, the lowest first. One byte follows with four times the frequency, plus
+// one if the word is in the names of the row's file. If that number does not fit into the byte, the
+// byte is 0 and the number follows in bytes of seven bits. A row of a frequent word takes about two
+// bytes, a fourth of its size in the file.
 type postings struct {
 	n      int
 	packed []byte

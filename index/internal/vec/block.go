@@ -12,7 +12,7 @@ type Block struct {
 	dim         int
 	rows, files []int64
 	numbers     []float32
-	// room lends room for candidates.
+	// room is a pool of slices for candidates.
 	room sync.Pool
 }
 

@@ -70,7 +70,7 @@ type table struct {
 	coder *coder
 	slabs []*slab
 	n     int
-	// dists lends room for one distance per row.
+	// dists is a pool of slices with one distance per row.
 	dists sync.Pool
 }
 

@@ -517,7 +517,7 @@ func stubs(parts []memkernel.Part) []memkernel.Part {
 	return out
 }
 
-// StandsForgotten reports whether any message has a note in place of its forgotten content.
+// StandsForgotten reports whether the content of any message was forgotten and replaced by a note.
 func StandsForgotten(msgs []memkernel.Message) bool {
 	for i := range msgs {
 		for j := range msgs[i].Parts {

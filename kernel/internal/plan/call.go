@@ -37,8 +37,8 @@ type call struct {
 	pins []pin
 	// typed returns what persons typed in Msgs. It is read once.
 	typed func() []spoken
-	// worked returns what the calls in Msgs used, and did what their results did with files and
-	// tasks. Both are read once.
+	// worked returns what the calls in Msgs used, and what their results did with files and tasks.
+	// Both are read on first use.
 	worked func() work
 	did    func() *activity
 	// Maker made the pages of the messages, and makes the pages of the kernel's own texts.
@@ -278,8 +278,8 @@ func (c *call) turnsSoFar() int {
 	return c.count(func(m *memkernel.Message) bool { return transcript.PlainUser(*m) })
 }
 
-// mustStand reports whether every cut keeps a message. It is so for a message that is not closed,
-// that opened the loop, or that is the newest.
+// mustStand reports whether every cut keeps a message. Every cut keeps messages that are not
+// closed, the message that opened the loop, and the newest message.
 func (c *call) mustStand(i int) bool {
 	return !c.Places[i].Closed || c.Places[i].Opener || i == len(c.Hosts)-1
 }
@@ -353,7 +353,7 @@ func (c *call) evidenceOf(i int, s *pagevm.Segment) (name string, gone bool) {
 	return call.Canonical(), false
 }
 
-// shown returns what a call of the messages shows of itself. Hosts may use an id again.
+// shown returns the reading of a call. Hosts may use the id of a call again.
 func (c *call) shown(call *memkernel.ToolCall) *toolcall.Call {
 	if known := c.Maker.Calls[call.ID]; known != nil && known.Is(call.Name, call.Input) {
 		return known

@@ -95,8 +95,8 @@ func promptTexts(c *call, proj *pagevm.Projection, texts map[string]string) []st
 	return out
 }
 
-// says reports whether most lines of a text occur in one of texts. A line of one short word says
-// too little to be looked for.
+// says reports whether most lines of a text occur in one of texts. Lines of one short word are not
+// looked for, because they occur by chance.
 func says(texts []string, text string) bool {
 	all, there := 0, 0
 	for l := range strings.SplitSeq(text, "\n") {

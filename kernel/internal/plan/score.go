@@ -88,9 +88,10 @@ func score(c *call, texts map[string]string, seen []pagevm.Seen, open map[string
 	return out
 }
 
-// leavesThinking reports whether a cut shows a segment of message i without its thinking. That is so
-// in a finished step or turn, whose answer holds what became of it: providers need thinking only
-// within an open tool loop, but charge for all of it, unless they bind it to its prefix and drop it.
+// leavesThinking reports whether a cut shows a segment of message i without its thinking. A cut
+// does so for finished steps and turns, whose answers hold the result of the thinking. Providers
+// need thinking only within an open tool loop, but charge for all of it, unless they bind it to its
+// prefix and drop it.
 func (c *call) leavesThinking(i int, s *pagevm.Segment) bool {
 	return s.Bare.Hash != "" && c.Places[i].Settled() && !c.Hosts[i].Held && !c.Request.Price.PreservedThinking
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// wordsRoom returns how much of a window the words of persons may take, in the messages that
-// stand and in the carry block together. The share is our choice: what persons typed is 3 % of a
-// long session's messages or less in two of three sessions.
+// wordsRoom returns how many tokens of a window the words of persons may take, in the shown
+// messages and the carry block together. The share is our choice: in two of three long sessions,
+// typed text is at most 3 % of the messages.
 func wordsRoom(window int) int { return window * 3 / 100 }
 
 // turnTokens is what the number of a turn and its line take.
@@ -142,9 +142,9 @@ func restates(was []paragraph, now string) bool {
 	})
 }
 
-// fitWords shortens paragraphs until all words fit in room tokens: first what persons pasted,
-// then the longest. A message and its correction are shortened together. Words of messages that
-// stand count, too.
+// fitWords shortens paragraphs until all words fit in room tokens. It shortens pasted text first,
+// then the longest paragraphs. It shortens a message together with its correction. Words of
+// messages that are shown in full count, too.
 func fitWords(said []spoken, room int, left absent, count func(string) int) []spoken {
 	total := 0
 	var groups []*group

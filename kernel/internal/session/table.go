@@ -66,9 +66,9 @@ func (t *Table) read(ctx context.Context, key, name string) (*Session, func(), e
 	return s, s.mu.Unlock, nil
 }
 
-// sharedCalls is the number of calls without another process's writes after which a session counts
-// as this process's own again. To begin a call anew, because another process has written, costs
-// more than to ask first.
+// sharedCalls is the number of calls without a write by another process after which a session
+// counts as this process's own again. Until then each call first looks for such writes, since
+// repeating a call costs more than looking.
 const sharedCalls = 32
 
 // mostAttempts is the number of times that a call is made while others write to its session.

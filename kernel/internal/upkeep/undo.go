@@ -281,8 +281,8 @@ type inverse struct {
 	// by the line of now that they precede.
 	drop map[int]bool
 	put  map[int][]string
-	// gone are the lines with content that the change wrote and now lacks. lost are lines whose
-	// place a gone line took.
+	// gone are the lines with content that the change wrote and that the file no longer has. lost
+	// are the lines that the change had replaced by gone lines.
 	gone, lost []string
 	// does reports that more than a heading is removed or put back.
 	does bool

@@ -105,8 +105,8 @@ type Journal interface {
 	Append(e Entry, now time.Time) error
 	// Unfinished returns why an earlier promise is not carried out yet.
 	Unfinished() error
-	// Stands waits until the entries survive a power cut. A caller must call Stands before it
-	// answers that the work was done before.
+	// Stands waits until the entries survive a power cut. Callers must call it before they report
+	// work of an earlier call as done.
 	Stands() error
 	// Forget drops the data that was read, so that the next use reads the journal again.
 	Forget()
@@ -321,9 +321,9 @@ func appendLog(j Journal, id string, v value, now time.Time) error {
 	return j.Append(Entry{id, raw}, now)
 }
 
-// gravesOf returns the valid tombstones. A tombstone is valid if its run was not taken back. What a
-// curation added has one as well if a person took the curation back: the same text is not worth a
-// place again. Those are in back, too.
+// gravesOf returns the valid tombstones. A tombstone is valid unless its run was taken back. If a
+// person took a curation back, the entries that it added have tombstones too, in graves and in
+// back, so that the same text is not added again.
 func gravesOf(log []*logged) (graves, back map[string]bool) {
 	graves, back = map[string]bool{}, map[string]bool{}
 	rejected := map[string]bool{}

@@ -146,7 +146,8 @@ func (l *listenFlags) options(ctx context.Context, a *cli.App) (web.Options, err
 	return o, nil
 }
 
-// beside returns a function that opens a daemon's HTTP address, nil if there is none to open.
+// beside returns a function that opens the HTTP address of a daemon, or nil if the flags ask for no
+// address.
 func (l *listenFlags) beside(ctx context.Context, a *cli.App) func(*serve.Server) (string, func(context.Context) error, error) {
 	if l.address == "" {
 		return nil
