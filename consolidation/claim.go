@@ -78,8 +78,8 @@ func bygone(heading string) bool {
 	return past
 }
 
-// scope returns the environments that a claim is about. They are named by its line, its headings
-// and its file.
+// scope returns the environments that a claim is about. The claim's line, its headings and its file
+// name them.
 func (c *claim) scope() string {
 	return ledger.Environments(append([]string{c.text, c.file.Path, strings.Join(c.Subject, " ")}, c.entry.Trail...)...)
 }

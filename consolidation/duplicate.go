@@ -127,8 +127,8 @@ type pairOf struct {
 	apart  bool
 }
 
-// leastApart is how many entries two parts of a topic must share. One or two entries may be true
-// of both parts' subjects.
+// leastApart is the number of entries that two parts of a topic must share to be duplicates. One or
+// two entries may hold for both subjects.
 const leastApart = 3
 
 // apart reports whether all sayings of a group are in one topic, each under a different heading.

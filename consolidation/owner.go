@@ -125,8 +125,8 @@ func titleOf(h string) string {
 	return oneLine(h)
 }
 
-// mostSlug is the most characters of a file's name, as they are read. mostSlugBytes is the most
-// bytes of it. File systems allow at most 255 bytes.
+// mostSlug is the most characters of a file's name, and mostSlugBytes the most bytes. File systems
+// allow 255 bytes.
 const mostSlug, mostSlugBytes = 40, 200
 
 // reserved are names below memory/ that mean something else, or that Windows keeps for

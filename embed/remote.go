@@ -147,7 +147,7 @@ func (o *remote) try(ctx context.Context, t task, inputs []input, use *Usage) ([
 	return o.read(a.rows(), len(inputs))
 }
 
-// post sends a request and decodes the answer. It reads at most limit bytes of it.
+// post sends a request and decodes at most limit bytes of the answer.
 func (o *remote) post(ctx context.Context, path string, body any, limit int64, into any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {

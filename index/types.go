@@ -67,7 +67,7 @@ func storedKeywords(c *Chunk) string {
 	return keywords
 }
 
-// SetKeywords takes apart the stored keywords of the hit's chunk.
+// SetKeywords sets the keywords of the hit's chunk from their stored form.
 func (h *Hit) SetKeywords(stored string) {
 	keywords, over, _ := strings.Cut(stored, overMark)
 	if names, _ := cutNames(keywords); names != "" {

@@ -9,14 +9,15 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// The properties of a document stand in its front matter (YAML, TOML or JSON), or, as Logseq
-// writes them, in its first lines: "title:: Rolling deploys".
+// The properties of a document are in its front matter (YAML, TOML or JSON), or in its first lines
+// as Logseq writes them: "title:: Rolling deploys".
 var (
 	// nameKeys are the properties whose values are names of the document.
 	nameKeys = []string{"title", "name", "aliases", "alias"}
 	// subjectKeys are other properties by which a document is found.
 	subjectKeys = []string{"tags", "keywords", "topics", "category", "summary", "description"}
-	// settingKeys are properties that say how a document is treated, not what it is about.
+	// settingKeys are properties that say how a document is treated. They don't say what it is
+	// about.
 	settingKeys = []string{"scope", "project", "status", "layout", "cssclass", "cssclasses", "publish", "draft", "superseded_by", "replaced_by"}
 )
 

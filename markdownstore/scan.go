@@ -2,8 +2,8 @@ package markdownstore
 
 import "strings"
 
-// scanner takes a body apart line by line, in one pass. It knows the parts of CommonMark that
-// decide where a section begins: headings of both forms, and the blocks in which a # is not a
+// scanner divides a body into blocks, line by line, in one pass. It knows the parts of CommonMark
+// that decide where a section begins: headings of both forms, and the blocks in which a # is not a
 // heading (fences, indented code, lists, comments, raw HTML). It builds no tree.
 type scanner struct {
 	text  string
@@ -360,7 +360,7 @@ type Unit struct {
 	End   int `json:"end"`
 }
 
-// AllUnits takes a document apart, its front matter and its body.
+// AllUnits returns the units of a document's front matter and body.
 func AllUnits(d Document) []Unit {
 	if d.Binary || d.FrontMatter == "" {
 		return Units(d)
@@ -368,7 +368,7 @@ func AllUnits(d Document) []Unit {
 	return append(properties(d), Units(d)...)
 }
 
-// Units takes the body of a document apart.
+// Units returns the units of a document's body.
 func Units(d Document) []Unit {
 	if d.Binary || d.Body == "" {
 		return nil

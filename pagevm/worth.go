@@ -12,9 +12,9 @@ type State int8
 
 // The states, in the order in which content leaves.
 const (
-	// TextGone: the text no longer is what it was taken from, or the prompt shows it again. A file
-	// was deleted, written over or read anew, an error was solved, a look was repeated. Only the
-	// lowest level is left of it, even if it is among the newest.
+	// TextGone: the text is out of date, or the prompt shows it again. Its file was deleted,
+	// written over or read anew, its error was solved, or its call was repeated. Only the lowest
+	// level of the page stays, even if the page is among the newest.
 	TextGone State = iota - 2
 	// TaskDone: the content is about a file that was neither touched nor named since a task was
 	// finished. It is not kept for being new.

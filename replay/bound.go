@@ -98,8 +98,8 @@ func (b *bill) usd() *float64 {
 	return &v
 }
 
-// writePrice returns the price of a new token that is written for ttl. It is the input price if
-// writing has no price of its own.
+// writePrice returns the price of a new token that is written for ttl. A model without a price for
+// writing has its input price.
 func writePrice(m cachelayout.Model, t cachelayout.Tier, ttl time.Duration) *float64 {
 	long := len(m.TTLs) > 1 && m.TTL(ttl) >= m.TTLs[1]
 	switch {

@@ -28,8 +28,8 @@ type Call struct {
 	NetWrite   int      `json:"net_write_tokens"`
 	CostUSD    *float64 `json:"cost_usd"`
 	NetCostUSD *float64 `json:"net_cost_usd"`
-	// Output is what was answered, by the record: the same under every policy, at the
-	// price of the tier that this prompt's size leads to.
+	// Output is the number of tokens of the recorded answer. It is the same under every policy. Its
+	// price is that of the tier to which this prompt's size leads.
 	Output        int      `json:"output_tokens"`
 	OutputCostUSD *float64 `json:"output_cost_usd"`
 	// Cold reports whether the cache held none of the last prompt's messages.

@@ -380,8 +380,8 @@ func (r *refiner) order() {
 	}
 }
 
-// behindHolders moves passages that hold no word of the question after the last one that holds
-// all, if variety put them before it.
+// behindHolders moves passages without any word of the question after the last passage that holds
+// all words. The choice for variety may have put them before it.
 func behindHolders(picked []*candidate) []*candidate {
 	last := -1
 	for i, c := range picked {

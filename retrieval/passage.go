@@ -117,7 +117,7 @@ func (o *outline) spelling(text string) *pairMask {
 	return m
 }
 
-// outlineOf takes a chunk apart.
+// outlineOf divides a chunk into passages.
 func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
 	units := blocksOf(text)
 	runs, broken := runsOf(text, units)

@@ -84,7 +84,7 @@ func (r *refiner) original(p *place) *place {
 	return nil
 }
 
-// refLine takes a place apart.
+// refLine splits a reference into its path and its line.
 func refLine(ref string) (path string, line int, ok bool) {
 	path, anchor, ok := strings.Cut(ref, "#L")
 	if !ok {

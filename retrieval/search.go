@@ -22,7 +22,7 @@ func (r *Retriever) Search(ctx context.Context, query Query) Result {
 	return q.answer(g, q.rank(g))
 }
 
-// question is a query with what its text says other than by its words.
+// question is a query with everything that was read from its text.
 type question struct {
 	*Retriever
 	Query
@@ -111,7 +111,7 @@ func (r *Result) report(reason Reason, detail string, err error) {
 	r.Detail = detail
 }
 
-// search searches the index. What failed is in said.
+// search searches the index. It records failed searches in said.
 func (g *gathered) search(ctx context.Context, q *question) {
 	ask := index.Query{Text: q.Text, K: q.pool(), Want: q.Want, Days: q.when.words(q.Now)}
 	if q.Passages {

@@ -57,7 +57,7 @@ func begins(text string) bool {
 	return !lower(strings.TrimLeft(text, openers+"> \t"))
 }
 
-// ended reports whether a text ends like a sentence, or like one that announces what follows.
+// ended reports whether a text ends like a sentence or with a colon.
 func ended(text string) bool {
 	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, closers+" \t\r\n"))
 	return strings.ContainsRune(".!?:;…。！？；：।؟|", r)

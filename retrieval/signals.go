@@ -21,9 +21,9 @@ type Signals struct {
 	// Session is the share of the BM25 score of the whole session. A session is the text under
 	// the first two headings of a file.
 	Session float64
-	// Apart is the smallest factor on Before, Behind, Away, Session and Feedback outside of
-	// conversations, where passages are independent. The factor is the share of the question that
-	// no passage holds.
+	// Apart is the smallest factor for Before, Behind, Away, Session and Feedback outside of
+	// conversations. Passages are independent there, so the factor is the share of the question's
+	// words that no passage holds.
 	Apart float64
 	// Chunk is the share of the chunk's own score, which includes titles, tags and paths.
 	Chunk float64

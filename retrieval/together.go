@@ -40,8 +40,8 @@ func (p *packer) join(d *draft) {
 // gap marks sentences that are left out between passages.
 const gap = "…"
 
-// explained returns passages of one session with their leads. Between two passages it inserts
-// what is missing if that is a short line, and a mark otherwise.
+// explained returns passages of one session with their leads. Between two passages it puts the
+// missing line if that is short, else a mark.
 func explained(group []segment) []segment {
 	out := slices.Clone(group)
 	var shown *segment // the one that ends last

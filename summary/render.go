@@ -42,8 +42,8 @@ type Said struct {
 	// Key is the message's key. Turn counts the messages of persons.
 	Key  string
 	Turn int
-	// Corrects is the turn whose words these words correct, Corrected the turn that corrects
-	// them. Both are 0 if there is none.
+	// Corrects is the turn whose words are corrected by these words. Corrected is the turn whose
+	// words correct these. Both are 0 if there is none.
 	Corrects, Corrected int
 	Text                string
 }

@@ -245,7 +245,8 @@ func (s State) OpenThreads() []Entry {
 	return out
 }
 
-// Onward returns what reading on needs of a state whose entries are kept elsewhere.
+// Onward returns the part of a state that reading further needs. The entries of such a state are
+// kept elsewhere.
 func (s State) Onward() State {
 	s.Constraints, s.Artifacts, s.Reports, s.Evicted = nil, nil, nil, evicted{}
 	if n := len(s.Decisions); n > 1 {

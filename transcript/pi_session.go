@@ -112,7 +112,7 @@ func (a *piAssembler) finish() {
 	}
 }
 
-// speaks reports whether an arm has a message of its own.
+// speaks reports whether an arm has a message that no other arm has.
 func (a *piAssembler) speaks(leaf, arm int) bool {
 	for i := leaf; i >= 0 && a.entries[i].armNumber == arm; i = a.entries[i].parent {
 		if a.entries[i].message >= 0 {

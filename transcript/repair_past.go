@@ -7,8 +7,9 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Past is the knowledge about earlier messages that [RepairAfter] needs to repair later ones:
-// which call ids were used and answered. Nil and the zero value stand for no earlier messages.
+// Past is the knowledge about earlier messages that [RepairAfter] needs to repair later messages:
+// which call ids were used and answered. Nil and the zero value mean that there are no earlier
+// messages.
 type Past struct {
 	used map[string]int
 	now  map[string][]string

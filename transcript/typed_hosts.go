@@ -116,7 +116,7 @@ func withoutElement(text, name string) string {
 	}
 }
 
-// apart joins two texts and puts each on its own lines.
+// apart joins two texts with a line break between them.
 func apart(before, after string) string {
 	if before == "" || strings.HasSuffix(before, "\n") || strings.HasPrefix(after, "\n") {
 		return before + after

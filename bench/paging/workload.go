@@ -85,7 +85,7 @@ const (
 	eventSessionEnd event = "session_end"
 )
 
-// call is a tool call by its canonical signature, with the page of its result.
+// call is a tool call. Signature is its canonical form, and Page the page of its result.
 type call struct{ Signature, Page string }
 
 // Outcomes of a lookup in memory, as its backend reports them.

@@ -336,7 +336,7 @@ func (p *planner) find(at recall.Place) (atom, r int) {
 	})
 }
 
-// span is an unfinished stretch, with its cost and the references of its calls.
+// span is an unfinished stretch, with its cost and the references of its calls so far.
 type span struct {
 	p      *planner
 	lambda float64

@@ -1047,7 +1047,7 @@ type Remembered struct {
 	Late string `json:"late,omitempty"`
 	// masked counts the secrets that were masked.
 	Masked int64 `json:"masked"`
-	// edit is what an undo takes back.
+	// edit names the change, for undo.
 	Edit string `json:"edit,omitempty"`
 	Text string `json:"text,omitempty"`
 	// unwritten is why the file does not have the entry yet, "" if the file has it.

@@ -21,8 +21,9 @@ type language struct {
 	this, last, next       string
 	ago, ahead             string
 	dayOf, monthOf, weekOf string
-	// not are words before names of days that give them another meaning. told are such words
-	// before last and next, and nor are those after all of these. vague are those before ago.
+	// A name of a day has another meaning after a word of not. told lists such words for "last" and
+	// "next", vague lists them for "ago", and nor lists words that have this effect after all of
+	// these names.
 	not, told, nor, vague string
 	// sure are words of which a line must hold one where a day's name ends in ~, since
 	// it is a common word of another language.

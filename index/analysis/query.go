@@ -97,9 +97,8 @@ func (a *Analyzer) stopLanguage(set []int, known bool) int {
 // question Vietnamese.
 const mostlyHinted = 3
 
-// bareBeats returns the language of unstemmed, as a bit, that has more function
-// words in the question than the best of the others, if there is one: at least
-// two, and two more, since most of its words may be those of a larger neighbour.
+// bareBeats returns best, or the language without a stemmer that has at least two function words in
+// the question, and two more than best. One word more may belong to a larger neighbour of it.
 func (t *tally) bareBeats(best int) int {
 	most := 1
 	if best >= 0 {

@@ -1013,7 +1013,7 @@ export interface Remembered {
   late?: string;
   /** `masked` counts the secrets that were masked. */
   masked: number;
-  /** `edit` is what an undo takes back. */
+  /** `edit` names the change, for undo. */
   edit?: string;
   text?: string;
   /** `unwritten` is why the file does not have the entry yet, "" if the file has it. */

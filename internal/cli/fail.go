@@ -32,7 +32,7 @@ func Usagef(format string, args ...any) error {
 	return &UsageError{msg: fmt.Sprintf(format, args...)}
 }
 
-// UsageWith makes a usage error with a hint of its own.
+// UsageWith returns a usage error with the given hint.
 func UsageWith(msg, hint string) error { return &UsageError{msg, hint} }
 
 // hinted is an error with a hint for its solution.

@@ -116,7 +116,7 @@ func (r Request) turn(n int) Turn {
 	return t
 }
 
-// read takes a body apart.
+// read reads the body of a request.
 func read(a api, body []byte) (Request, error) {
 	var head struct {
 		Model    string            `json:"model"`
@@ -201,7 +201,7 @@ func compact(raw json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// without returns a JSON object, compact, without one of its own members.
+// without returns a JSON object in compact form, without the named member.
 func without(raw json.RawMessage, name string) []byte {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.Token() // the brace: raw is an object that was parsed before

@@ -37,7 +37,7 @@ func (s *sourceFlags) Add(cmd *cobra.Command, file string) {
 const fileOfTranscript = " (default the file of --transcript)"
 
 // Of returns the source of a session that was read from the file at path. The session may be nil.
-// The paths "" and - stand for no file.
+// The paths "" and - mean that there is no file.
 func (s *sourceFlags) Of(path string, session *transcript.Session) checkpoint.Source {
 	out := checkpoint.Source{File: s.file, Channel: s.channel, Agent: s.agent}
 	if session != nil {

@@ -89,8 +89,8 @@ func runRemember(ctx context.Context, a *cli.App, to *string, args []string) err
 	return showEdited(a, r.Edited())
 }
 
-// topicFile returns the file of memory that a path names. A bare name, or a file beside MEMORY.md
-// that is not there, is a topic in memory/.
+// topicFile returns the file of memory that a path names. A bare name is a topic in memory/, and so
+// is the path of a missing file next to MEMORY.md.
 func topicFile(a *cli.App, path string) string {
 	name := strings.TrimSuffix(path, ".md")
 	if strings.ContainsAny(name, "./") || strings.EqualFold(name, "MEMORY") || strings.EqualFold(name, "USER") {

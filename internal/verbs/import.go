@@ -445,7 +445,8 @@ func showImported(s *display.Sheet, doc *importJSON) {
 	}
 }
 
-// listed prints row i of a list, and instead of those after the first mostTold how many they are.
+// listed prints row i of a list. Instead of the rows after the first mostTold it prints their
+// number.
 func listed(s *display.Sheet, i, of int, text string) {
 	switch {
 	case i < mostTold:

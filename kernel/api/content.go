@@ -120,7 +120,7 @@ type Remembered struct {
 	Late string `json:"late,omitempty"`
 	// Masked counts the secrets that were masked.
 	Masked int `json:"masked"`
-	// Edit is what an undo takes back. By hand, Text is the entry as it was written.
+	// Edit names the change, for undo. Text is the written entry of a change by hand.
 	Edit string `json:"edit,omitempty"`
 	Text string `json:"text,omitempty"`
 	// Unwritten is why the file does not have the entry yet, "" if the file has it. The session's

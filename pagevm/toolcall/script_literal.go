@@ -249,7 +249,7 @@ func code(src string) string {
 	}
 }
 
-// goesOn skips white space and comments. It reports whether the script goes on.
+// goesOn skips white space and comments. It reports whether anything of the script is left.
 func (s *script) goesOn() bool {
 	s.rest = code(s.rest)
 	return s.rest != ""

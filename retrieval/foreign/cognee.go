@@ -47,7 +47,7 @@ func isGroup(m members) bool {
 	return slices.ContainsFunc(cogneeGroups, func(g string) bool { _, ok := m[g]; return ok })
 }
 
-// cogneeEntries takes groups apart.
+// cogneeEntries returns the entries of all groups.
 func cogneeEntries(doc any) ([]entry, error) {
 	if m := object(doc); m.has("datasets") && !m.has("results") {
 		return combined(m), nil

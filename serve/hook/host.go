@@ -44,7 +44,7 @@ type host struct {
 	// The hook sends that text with the prompt. The host also announces compactions that may not
 	// come.
 	late bool
-	// loads are the files of instructions that the host itself shows to its model, and the index of
+	// loads are the files that the host itself shows to its model: instructions, and the index of
 	// its own memories.
 	loads []string
 	// tools are the host's tools whose large results are shaped before the model sees them.

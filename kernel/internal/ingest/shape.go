@@ -45,8 +45,8 @@ func (g *Maker) Shaped(r *memkernel.ToolResult) *pagevm.Page {
 	return g.Known[id]
 }
 
-// shapes reports whether a result was made from the page of its call. Such a result names the
-// page, whose id no tool knows.
+// shapes reports whether a result was shortened by memkernel. A shortened result names the page of
+// its own call, and no tool knows that id.
 func shapes(r *memkernel.ToolResult, id string) bool {
 	return slices.ContainsFunc(r.Content, func(p memkernel.Part) bool { return strings.Contains(p.Text, id) })
 }

@@ -115,7 +115,7 @@ func checkIndex(ctx context.Context, in *Inspector, r *health.Report) error {
 	return nil
 }
 
-// auditIndex checks the index and leaves no file of its own next to it.
+// auditIndex checks the index. It leaves no new file next to the index.
 func (in *Inspector) auditIndex(ctx context.Context, r *health.Report) error {
 	found, skipped, err := in.Memory.Audit(ctx, in.IndexPath)
 	switch {

@@ -35,7 +35,7 @@ type call struct {
 	files func() []File
 	// pins are the pages that every prompt shows.
 	pins []pin
-	// typed returns what persons typed in Msgs. It is read once.
+	// typed returns the words that persons typed in Msgs. They are read on first use.
 	typed func() []spoken
 	// worked returns what the calls in Msgs used, and what their results did with files and tasks.
 	// Both are read on first use.

@@ -108,8 +108,8 @@ func asksAnew(ran *branch.Ran, look toolcall.Look, of []string, before branch.Ru
 	return slices.ContainsFunc(of, acted) || look != toolcall.LookContent && (before.Moved || before.Call == ran.Calls-1 || acted(timePasses))
 }
 
-// repeated reports whether the prompt showed in full what a call returned once more. It files a
-// fault if it did not, and an alert if it did.
+// repeated handles a call that returned the same result again. If the prompt did not show that
+// result in full, it files a fault, else an alert. It reports whether the prompt showed the result.
 func repeated(c *call, key string, call *toolcall.Call, page string) bool {
 	what := call.Name
 	if p := c.Page(page); p != nil && p.Path != "" {

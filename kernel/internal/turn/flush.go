@@ -16,7 +16,7 @@ import (
 // flushTokens is the budget of an answer: thirty lines or so.
 const flushTokens = 1500
 
-// The prompts of a host that has none of its own.
+// The prompts for hosts that have no prompt of their own.
 const (
 	flushSystem = "The session will be compacted soon. Write down what has to outlive it: decisions with their reasons, what was learned, what the user asked to be remembered."
 	flushPrompt = "What of this session should be remembered?"

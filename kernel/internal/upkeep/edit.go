@@ -200,8 +200,8 @@ func (r *run) change(ctx context.Context, e *Editor, files []api.EditFile) (*api
 	return out, nil
 }
 
-// notDone reports the files of an edit that were left alone, with the present content if somebody
-// changed it meanwhile.
+// notDone reports the files that an edit left alone. For a file that somebody changed meanwhile it
+// also has the present content.
 func notDone(r *run, e *Editor, d *done) error {
 	kept := d.Kept[0]
 	if !strings.HasSuffix(kept, changedMeanwhile) {

@@ -103,7 +103,8 @@ func (k *Keeper) jobs(ctx context.Context, req *api.NightlyRequest, out *api.Nig
 	return all
 }
 
-// run runs jobs, and skips those after one that failed. It appends the results to [api.JobsFile].
+// run runs jobs in order, and skips all jobs after a failed one. It appends the results to
+// [api.JobsFile].
 func (k *Keeper) run(ctx context.Context, jobs []job, now time.Time) ([]api.NightlyStep, error) {
 	out := []api.NightlyStep{}
 	failed := ""

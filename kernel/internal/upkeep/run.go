@@ -171,7 +171,7 @@ const changedMeanwhile = "somebody changed it meanwhile: it was left as it is"
 // notReached is the reason for skipping a step of an edit after another step failed.
 const notReached = "it was left as it is, since not all could be done"
 
-// do brings one file to its new content. It returns why a file was left alone.
+// do writes the new content of one file. If it leaves the file alone, it returns the reason.
 func (k *Keeper) do(ctx context.Context, files *markdownstore.Store, st *step) (kept string, err error) {
 	switch {
 	case st.Clear:

@@ -178,8 +178,8 @@ func (t *tracer) originOfLines(path, text string, added []string) (all consolida
 	return cmp.Or(all, consolidation.OriginUnknown)
 }
 
-// before returns the index of the newest state before state i whose text is known, -1 if there is
-// none.
+// before returns the index of the newest state before state i, among those whose text is known. It
+// returns -1 if there is none.
 func before(states []state, i int) int {
 	for i--; i >= 0 && states[i].unkept; i-- {
 	}
@@ -326,8 +326,8 @@ func (t *tracer) began(path string, i, j int, e *consolidation.Entry, by string)
 	}
 }
 
-// asOf returns the newest state at or before a time whose text is known. If there is none, it
-// returns the oldest state whose text is known.
+// asOf returns the index of the newest state at or before a time, among the states whose text is
+// known. If all of them are later, it returns the oldest.
 func asOf(states []state, at time.Time) int {
 	out := -1
 	for i := range states {

@@ -71,7 +71,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 	return sync.OnceFunc(func() { s.letGo(holder) }), nil
 }
 
-// letGo releases a lock. One that can't be released ends with its lease.
+// letGo releases a lock. A lock that can't be released ends with its lease.
 func (c *core) letGo(holder string) {
 	h := &c.holds
 	h.mu.Lock()

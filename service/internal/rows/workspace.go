@@ -298,8 +298,8 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 	return err
 }
 
-// stand waits until the writes of other processes that were read are as durable as a write. A
-// caller that finds its text in a file reports that text as written.
+// stand waits until the writes of other processes that were read are durable. Callers must call it
+// before they report such a text as written.
 func (w *Workspace) stand() error {
 	w.f.mu.Lock()
 	defer w.f.mu.Unlock()
