@@ -105,6 +105,29 @@ func TestRecallLeavesOutWhatStands(t *testing.T) {
 	}
 }
 
+// A person's statement, which the day's log keeps with a tag, is not recalled while a message says it
+// within a line.
+func TestRecallLeavesOutWhatThePersonSaid(t *testing.T) {
+	dir := t.TempDir()
+	putAll(t, dir, map[string]string{"MEMORY.md": "# Memory\n", "memory/2026-01-15.md": "# 2026-01-15\n\n- [human] The retry test of the queue worker fails when the clock jumps.\n"})
+	k := openKernel(t, dir)
+	defer k.Close()
+	if _, err := k.Reindex(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for said, want := range map[string]int{"Good morning.": 1, "It is late. The retry test of the queue worker fails when the clock jumps. So much for today.": 0} {
+		c := newConversation(6)
+		c.add(memkernel.RoleUser, words(said))
+		c.say()
+		c.add(memkernel.RoleUser, words("Why does the retry test of the queue worker fail?"))
+		req := private(c)
+		req.SessionKey = said[:4]
+		if got := mustPlan(t, k, req).Retrieval; got.Items != want {
+			t.Errorf("after %q: %+v", said, got)
+		}
+	}
+}
+
 // Changing only what retrieval finds changes no byte in front of the end of the
 // newest message.
 func TestRecallChangesOnlyTheTail(t *testing.T) {

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/retrieval"
 )
 
 // showing returns a function that reports whether the prompt shows a hit already. A hit is shown
-// if a block of the kernel cites the same lines. It is also shown if most of its lines are in the
-// host's messages, as after the model read the file itself.
+// if a block of the kernel cites the same lines. It is also shown if most of its lines but headings are
+// in the host's messages, as after the model read the file itself.
 func showing(c *call, proj *pagevm.Projection, texts map[string]string, hits []retrieval.Hit) func(retrieval.Hit) bool {
 	refs := shownRefs(c, proj)
 	standing := standingLines(c, proj, texts, hits)
@@ -23,7 +24,7 @@ func showing(c *call, proj *pagevm.Projection, texts map[string]string, hits []r
 		}
 		all, there := 0, 0
 		for l := range strings.SplitSeq(h.Text, "\n") {
-			if l = bareLine(l); l != "" {
+			if l = bareLine(l); l != "" && !strings.HasPrefix(l, "#") {
 				all += len(l)
 				if standing[l] {
 					there += len(l)
@@ -76,6 +77,10 @@ func bareLine(l string) string {
 	return l
 }
 
+// tagged matches what a day's log has in front of a person's statement. The message that says it may
+// have it within a line.
+var tagged = textutil.LazyRegexp(`^[-*+] (?:\[[a-z]+\] )+`)
+
 // standingLines returns those lines of the hits that occur in the host's messages.
 func standingLines(c *call, proj *pagevm.Projection, texts map[string]string, hits []retrieval.Hit) map[string]bool {
 	wanted := map[string]bool{}
@@ -89,7 +94,16 @@ func standingLines(c *call, proj *pagevm.Projection, texts map[string]string, hi
 	if len(wanted) == 0 {
 		return wanted
 	}
+	said := map[string]string{} // the statements of lines with tags
+	for l := range wanted {
+		if text := l[len(tagged.FindString(l)):]; len(text) < len(l) && len(text) >= minLine {
+			said[l] = text
+		}
+	}
 	look := func(text string) {
+		for l, words := range said {
+			wanted[l] = wanted[l] || strings.Contains(text, words)
+		}
 		for l := range strings.SplitSeq(text, "\n") {
 			if len(l) < minLine {
 				continue
