@@ -179,7 +179,7 @@ type workingBuffer struct {
 
 // summary holds the settings for notes that are made in addition to the mechanical summary.
 type summary struct {
-	Model summaryModel `key:"model" project:"never" doc:"A model that makes notes of a session in the background, and helps curate. Every provider except none receives the conversation, and the entries and logs that curate reads. Secrets are masked."`
+	Model summaryModel `key:"model" project:"never" doc:"A model that makes notes of a session in the background. Every provider except none receives the conversation. Secrets are masked."`
 }
 
 // summaryModel holds the settings of the model that makes notes.
