@@ -20,9 +20,9 @@ import (
 // a hundredth above its count.
 var bounds = map[string]int{
 	"bytes of TypeScript, JavaScript and Python": 606600,
-	"exported names": 2060,
+	"exported names": 2050,
 	"functions of a plan that write into what they were given": 0,
-	"packages":                           119,
+	"packages":                           118,
 	"structs that embed deeper than two": 7,
 	"tokens of generated Go":             6210,
 	"tokens of module .":                 971000,

@@ -82,15 +82,14 @@ var arrows = map[string][]string{
 	"bench/release":            {},
 	"bench/window":             {},
 
-	"bench/cmd/mkbench": {"bench/economics", "bench/paging", "bench/relevance", "bench/verbs", "internal/cli", "internal/verbs"},
+	"bench/cmd/mkbench": {"bench/economics", "bench/paging", "bench/predict", "bench/relevance", "internal/cli", "internal/verbs"},
 	"bench/economics":   {"bench/policies", "cachelayout", "internal/atomicfile", "internal/cli", "internal/config", "replay", "transcript"},
 	"bench/paging":      {".", "budget", "internal/cli", "kernel", "kernel/api", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/toolcall", "transcript"},
 	"bench/policies":    {".", "cachelayout", "pagevm/toolcall", "replay", "replay/recall", "transcript"},
 	"bench/relevance":   {"budget", "embed", "index", "index/analysis", "internal/cli", "internal/display", "markdownstore", "retrieval"},
-	"bench/verbs":       {"bench/predict", "internal/cli", "internal/display"},
 	"bench/golden":      {"bench/relevance", "retrieval"},
 	"bench/memory":      {".", "consolidation", "kernel", "kernel/api", "kernel/health", "markdownstore", "transcript"},
-	"bench/predict":     {".", "budget", "cachelayout", "transcript"},
+	"bench/predict":     {".", "budget", "cachelayout", "internal/cli", "internal/display", "transcript"},
 
 	"kernel":                    {".", "budget", "cachelayout", "checkpoint", "embed", "index/watch", "internal/store", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "kernel/internal/archive", "kernel/internal/folder", "kernel/internal/inspect", "kernel/internal/memory", "kernel/internal/notes", "kernel/internal/plan", "kernel/internal/retain", "kernel/internal/session", "kernel/internal/trace", "kernel/internal/turn", "kernel/internal/upkeep", "kernel/internal/workstate", "markdownstore", "pagevm/journal", "pagevm/mask", "pagevm/paging", "retrieval", "sessions"},
 	"kernel/api":                {".", "budget", "cachelayout", "checkpoint", "consolidation", "embed", "index", "internal/store", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/journal", "pagevm/paging", "pagevm/represent", "retrieval", "retrieval/foreign", "sessions", "summary", "transcript"},
@@ -196,7 +195,7 @@ var thirdParty = map[string][]string{
 	"bench/cmd/mkbench":            {"github.com/spf13/cobra"},
 	"bench/economics":              {"github.com/spf13/cobra"},
 	"bench/paging":                 {"github.com/spf13/cobra"},
-	"bench/verbs":                  {"github.com/spf13/cobra"},
+	"bench/predict":                {"github.com/spf13/cobra"},
 	"internal/cli":                 {"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"},
 	"internal/verbs":               {"github.com/spf13/cobra", "github.com/spf13/pflag"},
 

@@ -20,8 +20,8 @@
 // part, at the previous tail and at the end of the request. A call that was cold although it came
 // within the lifetime can't be predicted. It is listed separately as unexplained.
 //
-// Apart from [Segments], which reads the transcript it is given, the package is
-// pure. It never bills, sends or guesses a price. Tokens are the provider's,
+// The verb predict of mkbench reads the transcripts and prints the comparison (verb.go). All else is
+// pure. The package never bills, sends or guesses a price. Tokens are the provider's,
 // errors are shares of the billed figure.
 package predict
 
@@ -36,8 +36,8 @@ import (
 // cold. This distinguishes a rewritten cache from a grown one in the bills.
 const coldShare = 0.6
 
-// Options are the options of a prediction. Nil means the defaults.
-type Options struct {
+// options are the options of a prediction. Nil means the defaults.
+type options struct {
 	// Fixed is the size of tools and system prompt in tokens. If it is 0, Run infers it from the
 	// first billed call.
 	Fixed int
@@ -52,13 +52,13 @@ type Options struct {
 	Plain bool
 }
 
-// Tokens holds the number of tokens that a call reads from the cache, the number that it writes
+// tokens holds the number of tokens that a call reads from the cache, the number that it writes
 // to the cache, its other input, and its whole prompt.
-type Tokens struct {
+type tokens struct {
 	Read     int `json:"cache_read_tokens"`
 	Write    int `json:"cache_write_tokens"`
 	Uncached int `json:"uncached_tokens"`
-	// Total is the whole prompt.
+	// total is the whole prompt.
 	Total int `json:"input_tokens"`
 }
 
@@ -75,8 +75,8 @@ const (
 	expired verdict = "expired"
 	// compacted: the host changed its past. The call is not judged for warm or cold.
 	compacted verdict = "compacted"
-	// Unexplained: the call was cold although the lifetime was not over.
-	Unexplained verdict = "unexplained"
+	// unexplained: the call was cold although the lifetime was not over.
+	unexplained verdict = "unexplained"
 	// missed: the call was cold after the lifetime, but predicted warm.
 	missed verdict = "missed"
 	// spared: the call was warm, but predicted cold.
@@ -105,9 +105,9 @@ type call struct {
 	// GapSeconds is the time since the start of the previous call.
 	GapSeconds float64 `json:"gap_seconds"`
 
-	Predicted Tokens `json:"predicted"`
+	Predicted tokens `json:"predicted"`
 	// Recorded is the bill.
-	Recorded Tokens `json:"recorded"`
+	Recorded tokens `json:"recorded"`
 	// PredictedCold reports whether less than 60 % of the previous context is predicted to be
 	// read.
 	PredictedCold bool    `json:"predicted_cold"`
@@ -126,8 +126,8 @@ type call struct {
 	Growth *growth `json:"growth"`
 }
 
-// Report is a session's calls and their sums.
-type Report struct {
+// report is a session's calls and their sums.
+type report struct {
 	// Calls are the billed calls. It is empty for a session without usage.
 	Calls []call `json:"calls"`
 	// NotCompared counts the calls whose prediction is not compared, by reason: "not_billed"
@@ -141,19 +141,19 @@ type Report struct {
 	TTLSeconds int `json:"ttl_seconds"`
 	// TTLFrom is the source of TTLSeconds: "given", "recorded" or "book".
 	TTLFrom string `json:"ttl_from"`
-	// Summary sums up the judged calls.
-	Summary Summary `json:"summary"`
+	// summary sums up the judged calls.
+	Summary summary `json:"summary"`
 }
 
 // The reasons why a call is not compared.
 const (
-	NotBilled  = "not_billed"
+	notBilled  = "not_billed"
 	givesFixed = "first"
 )
 
 // The sources of the lifetime.
 const (
 	ttlGiven    = "given"
-	TTLRecorded = "recorded"
+	ttlRecorded = "recorded"
 	ttlBook     = "book"
 )

@@ -44,8 +44,8 @@ type step struct {
 
 // session makes a segment whose bills are those of a perfect cache with a
 // lifetime of five minutes.
-func session(steps []step) Segment {
-	var s Segment
+func session(steps []step) segment {
+	var s segment
 	at, context, cached := morning, testFixed, 0
 	var last time.Time
 	for i, st := range steps {
@@ -81,17 +81,17 @@ func text(role memkernel.Role, key string, at time.Time, n int) memkernel.Messag
 
 func TestPerfectCacheIsPredictedToTheToken(t *testing.T) {
 	steps := []step{{0, 900, 300}, {time.Minute, 1200, 250}, {2 * time.Minute, 400, 100}, {6 * time.Minute, 500, 90}, {4 * time.Minute, 700, 80}, {61 * time.Minute, 50, 20}}
-	r := Run([]Segment{session(steps)}, &Options{Fixed: testFixed, Counter: perByte{}})
+	r := run([]segment{session(steps)}, &options{Fixed: testFixed, Counter: perByte{}})
 	for _, c := range r.Calls {
 		if c.Predicted != c.Recorded {
 			t.Errorf("call %d: predicted %+v, billed %+v", c.Index, c.Predicted, c.Recorded)
 		}
 	}
 	got, one := r.Summary, 1.0
-	want := Summary{Calls: 5, Temperate: 5, RightShare: 1, Cold: 2, Foreseen: 2, PastTTL: 2, Recall: &one, Precision: &one,
+	want := summary{Calls: 5, Temperate: 5, RightShare: 1, Cold: 2, Foreseen: 2, PastTTL: 2, Recall: &one, Precision: &one,
 		WriteError: new(float64), Predicted: got.Recorded, Recorded: got.Recorded,
 		Explained: explained{Calls: 5, Predicted: got.Recorded, Recorded: got.Recorded}, Growth: got.Growth}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Summary{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(summary{})); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
 	if got.Growth.Calls != 5 || got.Growth.Counted != 0 || got.Growth.Predicted != 0 || got.Growth.Quarter < 0.7 {
@@ -103,7 +103,7 @@ func TestPerfectCacheIsPredictedToTheToken(t *testing.T) {
 }
 
 func TestFixedPartIsInferredOnce(t *testing.T) {
-	r := Run([]Segment{session([]step{{0, 900, 300}, {time.Minute, 1200, 250}})}, &Options{Counter: perByte{}})
+	r := run([]segment{session([]step{{0, 900, 300}, {time.Minute, 1200, 250}})}, &options{Counter: perByte{}})
 	if r.FixedTokens != testFixed {
 		t.Errorf("fixed part %d, want %d from the first call", r.FixedTokens, testFixed)
 	}
@@ -120,7 +120,7 @@ func TestLongLifetimeIsReadFromTheWrites(t *testing.T) {
 			u.CacheWrite1hTokens, u.CacheWrite5mTokens = u.CacheWrite5mTokens, 0
 		}
 	}
-	r := Run([]Segment{s}, &Options{Fixed: testFixed, Counter: perByte{}})
+	r := run([]segment{s}, &options{Fixed: testFixed, Counter: perByte{}})
 	if r.TTLSeconds != 3600 {
 		t.Fatalf("lifetime %d s, want 3600", r.TTLSeconds)
 	}
@@ -137,7 +137,7 @@ func TestCompactionKeepsTheFixedPart(t *testing.T) {
 	second.Messages[0] = text(memkernel.RoleUser, "summary", morning.Add(2*time.Minute), 700)
 	second.Messages[0].Origin = memkernel.OriginSummary
 	second.Calls = transcript.Calls(second.Messages)
-	r := Run([]Segment{first, second}, &Options{Fixed: testFixed, Counter: perByte{}})
+	r := run([]segment{first, second}, &options{Fixed: testFixed, Counter: perByte{}})
 	last := r.Calls[len(r.Calls)-1]
 	if !last.Compacted || last.Predicted.Read != testFixed || last.Predicted.Write != size(700) {
 		t.Errorf("after the compaction: %+v; want the fixed part read and the rest written", last)
@@ -156,7 +156,7 @@ func TestNoBillIsSeenBeforeItsCall(t *testing.T) {
 		}
 		from := rapid.IntRange(1, n-1).Draw(t, "from")
 		factor := rapid.IntRange(2, 5).Draw(t, "factor")
-		before := Run([]Segment{session(steps)}, &Options{Counter: perByte{}})
+		before := run([]segment{session(steps)}, &options{Counter: perByte{}})
 		changed := session(steps)
 		for i, c := range changed.Calls {
 			if i >= from {
@@ -165,7 +165,7 @@ func TestNoBillIsSeenBeforeItsCall(t *testing.T) {
 				changed.Messages[c.Index].Usage.OutputTokens += 5000
 			}
 		}
-		after := Run([]Segment{changed}, &Options{Counter: perByte{}})
+		after := run([]segment{changed}, &options{Counter: perByte{}})
 		for i := range from + 1 {
 			if before.Calls[i].Predicted != after.Calls[i].Predicted {
 				t.Fatalf("call %d of %d: %+v became %+v though only bills from call %d on changed", i, n, before.Calls[i].Predicted, after.Calls[i].Predicted, from)
@@ -213,7 +213,7 @@ func TestZeroFitIsOneToOne(t *testing.T) {
 }
 
 // verdicts lists the verdicts of a session's calls.
-func verdicts(r *Report) (out []verdict) {
+func verdicts(r *report) (out []verdict) {
 	for i := range r.Calls {
 		out = append(out, r.Calls[i].Verdict)
 	}
@@ -222,7 +222,7 @@ func verdicts(r *Report) (out []verdict) {
 
 // bill changes what call n of a session was billed: it read so many tokens and wrote
 // the rest.
-func bill(s *Segment, n, read int) {
+func bill(s *segment, n, read int) {
 	u := s.Messages[s.Calls[n].Index].Usage
 	total := u.InputTotal()
 	u.CacheReadTokens, u.CacheWrite5mTokens = read, total-read
@@ -236,16 +236,16 @@ func TestVerdicts(t *testing.T) {
 	total := s.Messages[s.Calls[3].Index].Usage.InputTotal()
 	bill(&s, 3, total-1200)
 	bill(&s, 4, 3000)
-	r := Run([]Segment{s}, &Options{Counter: perByte{}})
-	if diff := cmp.Diff([]verdict{first, warm, Unexplained, spared, expired}, verdicts(r)); diff != "" {
+	r := run([]segment{s}, &options{Counter: perByte{}})
+	if diff := cmp.Diff([]verdict{first, warm, unexplained, spared, expired}, verdicts(r)); diff != "" {
 		t.Fatalf("verdicts (-want +got):\n%s", diff)
 	}
 	sum := r.Summary
 	if sum.PastTTL != 1 || *sum.Recall != 1 || *sum.Precision != 0.5 || sum.Unexplained != 1 || sum.Explained.Calls != 2 {
 		t.Errorf("summary %+v", sum)
 	}
-	r = Run([]Segment{session([]step{{0, 900, 300}, {30 * time.Minute, 900, 300}})}, &Options{Counter: perByte{}, TTL: time.Hour})
-	if got := verdicts(r); got[1] != Unexplained {
+	r = run([]segment{session([]step{{0, 900, 300}, {30 * time.Minute, 900, 300}})}, &options{Counter: perByte{}, TTL: time.Hour})
+	if got := verdicts(r); got[1] != unexplained {
 		t.Errorf("within a given lifetime of an hour: %v", got)
 	}
 }
@@ -257,7 +257,7 @@ func TestSharedPrefixIsLearned(t *testing.T) {
 	bill(&s, 1, 5000)
 	bill(&s, 2, 5000)
 	for _, plain := range []bool{false, true} {
-		r := Run([]Segment{s}, &Options{Counter: perByte{}, Plain: plain})
+		r := run([]segment{s}, &options{Counter: perByte{}, Plain: plain})
 		if got := r.Calls[2].Predicted.Read; got != 5000 && !plain || got != 0 && plain {
 			t.Errorf("plain %v: the second cold call is predicted to read %d", plain, got)
 		}
@@ -278,7 +278,7 @@ func TestAnswersBilledInFullAreExact(t *testing.T) {
 		u.OutputTokens = size(300) + 4000 // of which 4,000 are not in the transcript
 		hidden += 4000
 	}
-	r := Run([]Segment{s}, &Options{Counter: perByte{}})
+	r := run([]segment{s}, &options{Counter: perByte{}})
 	for _, c := range r.Calls[1:] {
 		if c.Growth == nil || c.Growth.Predicted != c.Growth.Billed || c.Growth.Counted >= c.Growth.Billed {
 			t.Errorf("call %d: %+v, growth %+v", c.Index, c.Predicted, c.Growth)
@@ -296,7 +296,7 @@ func TestThinkingOfEarlierTurns(t *testing.T) {
 				m.Parts = append([]memkernel.Part{{Kind: memkernel.PartThinking, Text: string(make([]byte, 5000))}}, m.Parts...)
 			}
 		}
-		r := Run([]Segment{s}, &Options{Counter: perByte{}, Fixed: testFixed})
+		r := run([]segment{s}, &options{Counter: perByte{}, Fixed: testFixed})
 		if grew := r.Calls[1].Predicted.Total - r.Calls[0].Predicted.Total; (grew > 5000) != kept {
 			t.Errorf("%s: the prompt grew by %d when the user spoke again", model, grew)
 		}
@@ -337,13 +337,13 @@ func TestQuantiles(t *testing.T) {
 }
 
 func TestEmptySession(t *testing.T) {
-	r := Run(nil, nil)
+	r := run(nil, nil)
 	if r.Calls == nil || len(r.Calls) != 0 || r.Summary.Calls != 0 {
 		t.Errorf("report of nothing: %+v", r)
 	}
 	unbilled := session([]step{{0, 10, 10}})
 	unbilled.Messages[1].Usage = nil
-	if r := Run([]Segment{unbilled}, nil); len(r.Calls) != 0 {
+	if r := run([]segment{unbilled}, nil); len(r.Calls) != 0 {
 		t.Errorf("a call without a bill is reported: %+v", r.Calls)
 	}
 }

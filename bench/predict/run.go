@@ -10,9 +10,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Run predicts every call of a session. A session without billed calls gives an
+// run predicts every call of a session. A session without billed calls gives an
 // empty report.
-func Run(segments []Segment, opt *Options) *Report {
+func run(segments []segment, opt *options) *report {
 	p := predictor{}
 	if opt != nil {
 		p.opt = *opt
@@ -20,7 +20,7 @@ func Run(segments []Segment, opt *Options) *Report {
 	if p.opt.Book == nil {
 		p.opt.Book = cachelayout.DefaultBook()
 	}
-	p.report = &Report{Calls: []call{}, NotCompared: map[string]int{}, FixedTokens: p.opt.Fixed}
+	p.report = &report{Calls: []call{}, NotCompared: map[string]int{}, FixedTokens: p.opt.Fixed}
 	p.first(segments)
 	for i := range segments {
 		p.segment(&segments[i], i > 0)
@@ -31,8 +31,8 @@ func Run(segments []Segment, opt *Options) *Report {
 
 // predictor walks through a session.
 type predictor struct {
-	opt    Options
-	report *Report
+	opt    options
+	report *report
 	ttl    time.Duration
 
 	model  budget.Model
@@ -56,7 +56,7 @@ type lastCall struct {
 
 // first sets the values known before the first prediction: the lifetime that the recorded writes
 // name.
-func (p *predictor) first(segments []Segment) {
+func (p *predictor) first(segments []segment) {
 	var w5, w1 int
 	var model cachelayout.Model
 	for i := range segments {
@@ -73,7 +73,7 @@ func (p *predictor) first(segments []Segment) {
 	}
 	p.ttl, p.report.TTLFrom = p.opt.TTL, ttlGiven
 	if p.ttl == 0 {
-		p.ttl, p.report.TTLFrom = recordedTTL(model, w5, w1), TTLRecorded
+		p.ttl, p.report.TTLFrom = recordedTTL(model, w5, w1), ttlRecorded
 	}
 	if p.ttl == 0 {
 		p.ttl, p.report.TTLFrom = model.TTL(0), ttlBook
@@ -103,7 +103,7 @@ func (p *predictor) priced(id string, at time.Time) cachelayout.Model {
 }
 
 // segment predicts the calls of one stretch.
-func (p *predictor) segment(s *Segment, compacted bool) {
+func (p *predictor) segment(s *segment, compacted bool) {
 	st := stretch{messages: s.Messages}
 	for n, c := range s.Calls {
 		answer := &s.Messages[c.Index]
@@ -160,14 +160,14 @@ func (p *predictor) call(st *stretch, c transcript.Call, model cachelayout.Model
 	}
 	switch {
 	case billed == nil:
-		p.report.NotCompared[NotBilled]++
+		p.report.NotCompared[notBilled]++
 	case !judged:
 		p.report.NotCompared[givesFixed]++
 	}
 	o := outcome{model: model, start: c.Start, compacted: compacted, judged: judged}
 	p.predict(st, &o)
 	if billed != nil {
-		o.recorded = Tokens{Read: billed.CacheReadTokens, Write: billed.CacheWrite5mTokens + billed.CacheWrite1hTokens,
+		o.recorded = tokens{Read: billed.CacheReadTokens, Write: billed.CacheWrite5mTokens + billed.CacheWrite1hTokens,
 			Uncached: billed.InputTokens, Total: billed.InputTotal()}
 		p.compare(st, &o)
 		p.learn(st, &o)
@@ -183,7 +183,7 @@ type outcome struct {
 	start             time.Time
 	compacted, judged bool
 	line              line
-	got, recorded     Tokens
+	got, recorded     tokens
 	// expired: the prediction found the cache cold.
 	expired, cold bool
 }
@@ -209,7 +209,7 @@ func (p *predictor) predict(st *stretch, o *outcome) {
 	bps := p.markers(blocks, o.model)
 	bill := p.ledger.Bill(o.model, id, blocks, bps, o.start)
 	p.ledger = p.ledger.Advance(id, blocks, bps, o.start)
-	o.got = Tokens{Read: bill.ReadTokens, Write: bill.Write5mTokens + bill.Write1hTokens, Uncached: bill.UncachedTokens, Total: bill.Total()}
+	o.got = tokens{Read: bill.ReadTokens, Write: bill.Write5mTokens + bill.Write1hTokens, Uncached: bill.UncachedTokens, Total: bill.Total()}
 	o.expired = p.cold(o.got.Read, p.last.predicted)
 	if !p.opt.Plain {
 		p.adjust(o)
@@ -281,7 +281,7 @@ func (p *predictor) verdict(o *outcome, past bool) verdict {
 	case o.cold && past:
 		return missed
 	case o.cold:
-		return Unexplained
+		return unexplained
 	}
 	return warm
 }

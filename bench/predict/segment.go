@@ -8,16 +8,16 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Segment is a stretch of a session in which the host only appended: the prompt
+// segment is a stretch of a session in which the host only appended: the prompt
 // of each call in it is a prefix of Messages.
-type Segment struct {
+type segment struct {
 	Messages []memkernel.Message
 	Calls    []transcript.Call
 }
 
-// Segments finds how the host's prompts grew and where it compacted. The host's view of a stretch
+// segmentsOf finds how the host's prompts grew and where it compacted. The host's view of a stretch
 // is the view of the file up to the next compaction, so the file is read once per compaction.
-func Segments(r io.ReaderAt, size int64, opt *transcript.Options) ([]Segment, error) {
+func segmentsOf(r io.ReaderAt, size int64, opt *transcript.Options) ([]segment, error) {
 	var ends []int64
 	for rec, err := range transcript.Stream(io.NewSectionReader(r, 0, size), opt) {
 		if err != nil {
@@ -28,7 +28,7 @@ func Segments(r io.ReaderAt, size int64, opt *transcript.Options) ([]Segment, er
 		}
 	}
 	ends = append(ends, size)
-	var out []Segment
+	var out []segment
 	known := map[string]int{}
 	for _, end := range ends {
 		if end == 0 {
@@ -52,8 +52,8 @@ func Segments(r io.ReaderAt, size int64, opt *transcript.Options) ([]Segment, er
 // newSegment keeps the calls that no earlier segment had. A call is identified by the key of its
 // answer. Answers without a key are distinguished by their time, and answers with the same time
 // by their order.
-func newSegment(msgs []memkernel.Message, known map[string]int) (Segment, bool) {
-	seg := Segment{Messages: msgs}
+func newSegment(msgs []memkernel.Message, known map[string]int) (segment, bool) {
+	seg := segment{Messages: msgs}
 	met := map[string]int{}
 	for _, c := range transcript.Calls(msgs) {
 		m := &msgs[c.Index]

@@ -10,7 +10,7 @@ import (
 )
 
 // runFile predicts a transcript file.
-func runFile(t *testing.T, path string, opt *Options) *Report {
+func runFile(t *testing.T, path string, opt *options) *report {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -21,11 +21,11 @@ func runFile(t *testing.T, path string, opt *Options) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	segs, err := Segments(f, st.Size(), &transcript.Options{Name: path})
+	segs, err := segmentsOf(f, st.Size(), &transcript.Options{Name: path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Run(segs, opt)
+	return run(segs, opt)
 }
 
 // TestRecordedSessions holds the predictor against real bills. The bars are far
@@ -35,11 +35,11 @@ func TestRecordedSessions(t *testing.T) {
 	if len(files) == 0 {
 		t.Skip("no recorded sessions at ../../../shared/data/transcripts")
 	}
-	var calibrated, plain, recorded []*Report
+	var calibrated, plain, recorded []*report
 	for _, f := range suite.Some(files, 6) {
-		c, p := runFile(t, f, nil), runFile(t, f, &Options{Plain: true})
+		c, p := runFile(t, f, nil), runFile(t, f, &options{Plain: true})
 		calibrated, plain = append(calibrated, c), append(plain, p)
-		if c.TTLFrom == TTLRecorded {
+		if c.TTLFrom == ttlRecorded {
 			recorded = append(recorded, c)
 		}
 		s := &c.Summary
@@ -55,14 +55,14 @@ func TestRecordedSessions(t *testing.T) {
 	if !suite.Long() {
 		return // the shares hold of all sessions together
 	}
-	all := Total(calibrated)
+	all := total(calibrated)
 	if all.RightShare < 0.97 || percent(all.Recall) < 95 || percent(all.Precision) < 90 {
 		t.Errorf("warm or cold: %+v", all)
 	}
-	if s := Total(recorded); len(recorded) > 0 && percent(s.Precision) < 95 {
+	if s := total(recorded); len(recorded) > 0 && percent(s.Precision) < 95 {
 		t.Errorf("with lifetimes that the writes name: %+v", s)
 	}
-	if p := Total(plain); all.ReadMedian >= p.ReadMedian || all.WriteMedian >= p.WriteMedian {
+	if p := total(plain); all.ReadMedian >= p.ReadMedian || all.WriteMedian >= p.WriteMedian {
 		t.Errorf("calibration makes reads or writes worse: %+v, without it %+v", all, p)
 	}
 }

@@ -2,8 +2,8 @@ package predict
 
 import "slices"
 
-// Summary condenses the calls of a session, or of several.
-type Summary struct {
+// summary condenses the calls of a session, or of several.
+type summary struct {
 	// Calls is the number of judged calls.
 	Calls int `json:"calls"`
 	// Temperate is the number of calls that were judged for warm or cold.
@@ -25,7 +25,7 @@ type Summary struct {
 	// Precision is the share of cold calls among the calls that were predicted cold. It is null
 	// if no call was predicted cold.
 	Precision *float64 `json:"precision"`
-	// Unexplained is the number of calls that were cold within the lifetime.
+	// unexplained is the number of calls that were cold within the lifetime.
 	Unexplained int `json:"unexplained"`
 	// UnexplainedTokens is the number of tokens that the unexplained calls wrote or sent again.
 	UnexplainedTokens int `json:"unexplained_tokens"`
@@ -35,8 +35,8 @@ type Summary struct {
 	WriteMedian float64 `json:"write_error_median"`
 	WriteP90    float64 `json:"write_error_p90"`
 	// Predicted and Recorded are sums over the judged calls.
-	Predicted Tokens `json:"predicted"`
-	Recorded  Tokens `json:"recorded"`
+	Predicted tokens `json:"predicted"`
+	Recorded  tokens `json:"recorded"`
 	// Explained holds the sums over the calls for which the prediction of warm or cold was right.
 	Explained explained `json:"explained"`
 	// WriteError is the signed relative error of the writes in Explained. It is nil if nothing
@@ -51,8 +51,8 @@ type Summary struct {
 // explained are sums over the calls that went as predicted.
 type explained struct {
 	Calls     int    `json:"calls"`
-	Predicted Tokens `json:"predicted"`
-	Recorded  Tokens `json:"recorded"`
+	Predicted tokens `json:"predicted"`
+	Recorded  tokens `json:"recorded"`
 }
 
 // growthFigures are medians over calls of |estimate − billed| / billed.
@@ -65,8 +65,8 @@ type growthFigures struct {
 	Quarter float64 `json:"quarter_error_median"`
 }
 
-// Total condenses several sessions as if they were one.
-func Total(reports []*Report) Summary {
+// total condenses several sessions as if they were one.
+func total(reports []*report) summary {
 	var calls []call
 	for _, r := range reports {
 		calls = append(calls, r.Calls...)
@@ -75,8 +75,8 @@ func Total(reports []*Report) Summary {
 }
 
 // summarize sums the calls up.
-func summarize(calls []call) Summary {
-	var s Summary
+func summarize(calls []call) summary {
+	var s summary
 	var reads, writes []float64
 	for i := range calls {
 		c := &calls[i]
@@ -104,7 +104,7 @@ func summarize(calls []call) Summary {
 }
 
 // judge adds a call's verdict.
-func (s *Summary) judge(c *call) {
+func (s *summary) judge(c *call) {
 	if c.Verdict.Explained() {
 		s.Explained.Calls++
 		s.Explained.Predicted.add(c.Predicted)
@@ -125,7 +125,7 @@ func (s *Summary) judge(c *call) {
 		}
 	case missed:
 		s.Cold, s.PastTTL, s.missed = s.Cold+1, s.PastTTL+1, s.missed+1
-	case Unexplained:
+	case unexplained:
 		s.Cold, s.Unexplained = s.Cold+1, s.Unexplained+1
 		s.UnexplainedTokens += c.Recorded.Write + c.Recorded.Uncached
 	case spared:
@@ -151,7 +151,7 @@ func growthErrors(calls []call) (g growthFigures) {
 	return g
 }
 
-func (t *Tokens) add(u Tokens) {
+func (t *tokens) add(u tokens) {
 	t.Read += u.Read
 	t.Write += u.Write
 	t.Uncached += u.Uncached

@@ -15,8 +15,8 @@ import (
 
 	"github.com/memkernel/memkernel/bench/economics"
 	"github.com/memkernel/memkernel/bench/paging"
+	"github.com/memkernel/memkernel/bench/predict"
 	"github.com/memkernel/memkernel/bench/relevance"
-	"github.com/memkernel/memkernel/bench/verbs"
 	"github.com/memkernel/memkernel/internal/cli"
 	shared "github.com/memkernel/memkernel/internal/verbs"
 )
@@ -32,7 +32,7 @@ var command = &cli.Program{
 		{ID: "sessions", Title: "Recorded sessions (policies, bills)", Verbs: []cli.Verb{
 			cli.NewVerb("replay --transcript FILE", "compare context policies over a recorded session", shared.Replay, "simulate compare"),
 			cli.NewVerb("economics --transcript FILE", "what context policies cost and show, over sessions, windows and prices", economics.Verb, "policies costs report"),
-			cli.NewVerb("predict --transcript FILE...", "predict what recorded calls read and wrote, and compare with their bills", verbs.Predict, "cache bills"),
+			cli.NewVerb("predict --transcript FILE...", "predict what recorded calls read and wrote, and compare with their bills", predict.Verb, "cache bills"),
 		}},
 		{ID: "memory", Title: "Memory and paging", Verbs: []cli.Verb{
 			cli.NewVerb("eval --set DIR...", "measure search on questions with known answers", relevance.Verb, "evaluate score search"),

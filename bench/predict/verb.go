@@ -1,4 +1,4 @@
-package verbs
+package predict
 
 import (
 	"bytes"
@@ -10,21 +10,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/memkernel/memkernel/bench/predict"
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
 )
 
-// benchPredictFlags are the flags of predict.
-type benchPredictFlags struct {
+// flags are the flags of the verb.
+type flags struct {
 	transcripts []string
 	fixed       int
 	ttl         time.Duration
 }
 
-// Predict is the verb predict.
-func Predict(a *cli.App) *cobra.Command {
-	b := &benchPredictFlags{}
+// Verb is the verb predict of mkbench.
+func Verb(a *cli.App) *cobra.Command {
+	b := &flags{}
 	cmd := &cobra.Command{
 		Long: `predict goes through recorded sessions call by call and says from messages and times
 alone what each call should have read from the cache, written to it and sent beside
@@ -39,7 +38,7 @@ in no figure; such calls are counted, and so is the first, which gives the fixed
 		Example: `  mkbench predict -t session.jsonl
   mkbench predict -t monday.jsonl,tuesday.jsonl --json`,
 		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runBenchPredict(a, b) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runVerb(a, b) },
 	}
 	f := cmd.Flags()
 	f.StringSliceVarP(&b.transcripts, "transcript", "t", nil, "recorded session `files`")
@@ -49,11 +48,11 @@ in no figure; such calls are counted, and so is the first, which gives the fixed
 	return cmd
 }
 
-// benchPredictJSON is the document of predict.
-type benchPredictJSON struct {
+// predictJSON is the document of predict.
+type predictJSON struct {
 	Schema   string             `json:"schema"`
 	Sessions []predictedSession `json:"sessions"`
-	// Total is the sum of all sessions. Recorded is the sum of the sessions whose cache writes
+	// total is the sum of all sessions. Recorded is the sum of the sessions whose cache writes
 	// name their lifetime.
 	Total    predictedSums `json:"total"`
 	Recorded predictedSums `json:"recorded_lifetimes"`
@@ -68,26 +67,26 @@ type predictedSession struct {
 	TTLFrom     string `json:"ttl_from"`
 	// NotCompared counts the calls without a bill to compare with, by reason.
 	NotCompared map[string]int `json:"not_compared"`
-	// Unexplained lists the calls that were cold within the lifetime of the cache.
+	// unexplained lists the calls that were cold within the lifetime of the cache.
 	Unexplained []unexplainedCall `json:"unexplained_calls"`
 
-	calibrated, plain *predict.Report
+	calibrated, plain *report
 }
 
 type predictedSums struct {
-	Calibrated predict.Summary `json:"calibrated"`
-	Plain      predict.Summary `json:"plain"`
+	Calibrated summary `json:"calibrated"`
+	Plain      summary `json:"plain"`
 }
 
 // unexplainedCall is a cold call that the prediction has no reason for.
 type unexplainedCall struct {
-	Call       int            `json:"call"`
-	Start      time.Time      `json:"start"`
-	GapSeconds float64        `json:"gap_seconds"`
-	Recorded   predict.Tokens `json:"recorded"`
+	Call       int       `json:"call"`
+	Start      time.Time `json:"start"`
+	GapSeconds float64   `json:"gap_seconds"`
+	Recorded   tokens    `json:"recorded"`
 }
 
-func runBenchPredict(a *cli.App, b *benchPredictFlags) error {
+func runVerb(a *cli.App, b *flags) error {
 	if len(b.transcripts) == 0 {
 		return cli.Usagef("predict needs --transcript FILE")
 	}
@@ -98,8 +97,8 @@ func runBenchPredict(a *cli.App, b *benchPredictFlags) error {
 	if err != nil {
 		return err
 	}
-	opt := predict.Options{Fixed: b.fixed, TTL: b.ttl, Book: book}
-	doc := benchPredictJSON{Schema: "memkernel/bench_predict/v1", Sessions: []predictedSession{}}
+	opt := options{Fixed: b.fixed, TTL: b.ttl, Book: book}
+	doc := predictJSON{Schema: "memkernel/bench_predict/v1", Sessions: []predictedSession{}}
 	for i, path := range b.transcripts {
 		a.Step("predicting", i, len(b.transcripts), "session")
 		s, err := predictSession(a, path, opt)
@@ -116,7 +115,7 @@ func runBenchPredict(a *cli.App, b *benchPredictFlags) error {
 	return doc.draw(a.Out, a.Style())
 }
 
-func predictSession(a *cli.App, path string, opt predict.Options) (*predictedSession, error) {
+func predictSession(a *cli.App, path string, opt options) (*predictedSession, error) {
 	f, o, err := a.OpenTranscript(cli.TranscriptFile(path))
 	if err != nil {
 		return nil, err
@@ -126,19 +125,19 @@ func predictSession(a *cli.App, path string, opt predict.Options) (*predictedSes
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %s: %w", path, err)
 	}
-	segments, err := predict.Segments(bytes.NewReader(data), int64(len(data)), o)
+	segments, err := segmentsOf(bytes.NewReader(data), int64(len(data)), o)
 	if err != nil {
 		return nil, err
 	}
 	s := &predictedSession{Session: filepath.Base(path), Unexplained: []unexplainedCall{}}
-	s.calibrated = predict.Run(segments, &opt)
+	s.calibrated = run(segments, &opt)
 	opt.Plain = true
-	s.plain = predict.Run(segments, &opt)
+	s.plain = run(segments, &opt)
 	s.NotCompared = s.calibrated.NotCompared
 	s.Calibrated, s.Plain = s.calibrated.Summary, s.plain.Summary
 	s.FixedTokens, s.TTLSeconds, s.TTLFrom = s.calibrated.FixedTokens, s.calibrated.TTLSeconds, s.calibrated.TTLFrom
 	for i := range s.calibrated.Calls {
-		if c := &s.calibrated.Calls[i]; c.Verdict == predict.Unexplained {
+		if c := &s.calibrated.Calls[i]; c.Verdict == unexplained {
 			s.Unexplained = append(s.Unexplained, unexplainedCall{c.Index, c.Start.UTC(), c.GapSeconds, c.Recorded})
 		}
 	}
@@ -146,21 +145,21 @@ func predictSession(a *cli.App, path string, opt predict.Options) (*predictedSes
 }
 
 // sum adds the sessions up.
-func (d *benchPredictJSON) sum() {
-	var all, plain, recorded, recordedPlain []*predict.Report
+func (d *predictJSON) sum() {
+	var all, plain, recorded, recordedPlain []*report
 	for i := range d.Sessions {
 		s := &d.Sessions[i]
 		all, plain = append(all, s.calibrated), append(plain, s.plain)
-		if s.TTLFrom == predict.TTLRecorded {
+		if s.TTLFrom == ttlRecorded {
 			recorded, recordedPlain = append(recorded, s.calibrated), append(recordedPlain, s.plain)
 		}
 	}
-	d.Total = predictedSums{predict.Total(all), predict.Total(plain)}
-	d.Recorded = predictedSums{predict.Total(recorded), predict.Total(recordedPlain)}
+	d.Total = predictedSums{total(all), total(plain)}
+	d.Recorded = predictedSums{total(recorded), total(recordedPlain)}
 }
 
 // draw writes the tables of a prediction.
-func (d *benchPredictJSON) draw(w io.Writer, p display.Style) error {
+func (d *predictJSON) draw(w io.Writer, p display.Style) error {
 	b := &strings.Builder{}
 	rows := func(head, columns string, row func(name string, s *predictedSums)) {
 		fmt.Fprintf(b, "%s\n  %s\n", p.Paint("bold", head), p.Paint("gray", columns))
@@ -202,7 +201,7 @@ func (d *benchPredictJSON) draw(w io.Writer, p display.Style) error {
 
 // notCompared names the calls of a session that no figure counts.
 func notCompared(s *predictedSession) string {
-	n := s.NotCompared[predict.NotBilled]
+	n := s.NotCompared[notBilled]
 	if n == 0 {
 		return ""
 	}
