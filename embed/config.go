@@ -40,8 +40,8 @@ const (
 	// maxTextBytes is the number of bytes of a text that are sent, including its prefix. The rest is
 	// cut off between two runes. It stays below the 8,192 tokens that OpenAI takes in one text.
 	maxTextBytes = 8191
-	// DefaultTimeout is for one try.
-	DefaultTimeout = 30 * time.Second
+	// defaultTimeout is for one try.
+	defaultTimeout = 30 * time.Second
 	// defaultMaxTries includes the first.
 	defaultMaxTries = 5
 
@@ -81,7 +81,7 @@ type Config struct {
 	// BatchSize is the largest number of texts in a request, at most 2,048. The default is
 	// defaultBatchSize. Providers with smaller limits get fewer.
 	BatchSize int
-	// Timeout bounds one try. The default is DefaultTimeout. The context bounds all tries
+	// Timeout bounds one try. The default is 30 s. The context bounds all tries
 	// together.
 	Timeout time.Duration
 	// MaxTries is the largest number of times that one request is sent. The default is 5.
@@ -211,7 +211,7 @@ func (c *Config) setDefaults(s *service, base *url.URL) {
 		c.QueryPrefix, c.DocumentPrefix = s.prefixes(c.Model)
 	}
 	c.BatchSize = cmp.Or(c.BatchSize, defaultBatchSize)
-	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
 	c.MaxTries = cmp.Or(c.MaxTries, defaultMaxTries)
 }
 

@@ -38,7 +38,7 @@ func TestRecordedByHand(t *testing.T) {
 	stub.Parts[0].Result = &short
 	rec.rewrites = []rewrite{{call: 2, from: 4, head: []memkernel.Message{summary, rec.Messages[2], rec.Messages[3]}},
 		{call: 3, from: 6, head: []memkernel.Message{summary, rec.Messages[2], rec.Messages[3], stub, rec.Messages[5]}}}
-	r := replayed(t, rec, AsRecorded)
+	r := replayed(t, rec, asRecorded)
 	if got := cutsOf(t, r); got != "||host|host" {
 		t.Errorf("cuts %q", got)
 	}
@@ -60,7 +60,7 @@ func TestRecordedFromTranscript(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cutsOf(t, replayed(t, rec, AsRecorded))
+		cutsOf(t, replayed(t, rec, asRecorded))
 		full := s.View(transcript.Full)
 		calls := transcript.Calls(full)
 		at := calls[len(calls)-1].Index

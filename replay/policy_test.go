@@ -19,7 +19,7 @@ func TestParsePolicy(t *testing.T) {
 		{"memkernel-20k", Memkernel, []int{20_000}, true},
 		{"append-late", AppendLate, nil, true},
 		{"append-late-512", AppendLate, []int{512}, true},
-		{"recorded", AsRecorded, nil, true},
+		{"recorded", asRecorded, nil, true},
 		{"append-late-80k-30k", "", nil, false},
 		{"oracle", "", nil, false},
 		{"memkernels", "", nil, false},

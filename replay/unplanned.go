@@ -17,13 +17,13 @@ import (
 
 // The reasons why a call was not planned.
 const (
-	// Answered means that nothing before the call needs an answer, since the conversation ends
+	// answered means that nothing before the call needs an answer, since the conversation ends
 	// with a message of the model's.
-	Answered = "answered"
-	// NoMessages means that there is no message before the call.
-	NoMessages = "no_messages"
-	// DoesNotFit means that the least text that must be shown is larger than window − reserve.
-	DoesNotFit = "does_not_fit"
+	answered = "answered"
+	// noMessages means that there is no message before the call.
+	noMessages = "no_messages"
+	// doesNotFit means that the least text that must be shown is larger than window − reserve.
+	doesNotFit = "does_not_fit"
 	// Refused means that the kernel refused the call for another reason, which Detail has.
 	refused = "refused"
 )
@@ -76,9 +76,9 @@ func (r *Recording) Uncounted(n int) (Unplanned, bool) {
 func (r *Recording) plannable(end int) string {
 	switch {
 	case end == 0:
-		return NoMessages
+		return noMessages
 	case r.Messages[end-1].Role == memkernel.RoleAssistant:
-		return Answered
+		return answered
 	}
 	return ""
 }
@@ -95,11 +95,11 @@ func refusal(err error) (reason string, ok bool) {
 	)
 	switch {
 	case errors.As(err, &small):
-		return DoesNotFit, true
+		return doesNotFit, true
 	case errors.Is(err, api.ErrAnswered):
-		return Answered, true
+		return answered, true
 	case errors.Is(err, api.ErrNoMessages):
-		return NoMessages, true
+		return noMessages, true
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
 		errors.As(err, &path), errors.As(err, &link), errors.As(err, &errno):
 		return "", false

@@ -53,7 +53,7 @@ func TestUnplannedCallsCountForNobody(t *testing.T) {
 		if len(want.Unplanned) != 0 || len(want.Totals.Unplanned) != 0 {
 			t.Errorf("%s: %s in the session without", policy, reasons(want))
 		}
-		if diff := cmp.Diff(map[string]int{Answered: 2, NoMessages: 1}, got.Totals.Unplanned); diff != "" {
+		if diff := cmp.Diff(map[string]int{answered: 2, noMessages: 1}, got.Totals.Unplanned); diff != "" {
 			t.Errorf("%s: %s", policy, diff)
 		}
 		got.Totals.Unplanned = want.Totals.Unplanned
@@ -120,7 +120,7 @@ func TestAlign(t *testing.T) {
 		for _, c := range r.Calls {
 			indexes, cost = append(indexes, c.Index), cost+*c.CostUSD
 		}
-		if !slices.Equal(indexes, []int{0, 2}) || reasons(r) != "1 k3 does_not_fit" || r.Totals.Calls != 2 || cost != *r.Totals.CostUSD || r.Totals.Unplanned[DoesNotFit] != 1 {
+		if !slices.Equal(indexes, []int{0, 2}) || reasons(r) != "1 k3 does_not_fit" || r.Totals.Calls != 2 || cost != *r.Totals.CostUSD || r.Totals.Unplanned[doesNotFit] != 1 {
 			t.Errorf("%s: calls %v, left out %s, %+v", r.Policy, indexes, reasons(r), r.Totals)
 		}
 		if r.Bound.WriteTokens != late.Bound.WriteTokens {
@@ -140,9 +140,9 @@ func TestRefusal(t *testing.T) {
 		reason string
 		one    bool
 	}{
-		{&budget.TooSmallError{}, DoesNotFit, true},
-		{fmt.Errorf("plan s: %w", api.ErrAnswered), Answered, true},
-		{api.ErrNoMessages, NoMessages, true},
+		{&budget.TooSmallError{}, doesNotFit, true},
+		{fmt.Errorf("plan s: %w", api.ErrAnswered), answered, true},
+		{api.ErrNoMessages, noMessages, true},
 		{errors.New("no sense in it"), refused, true},
 		{context.Canceled, "", false},
 		{fmt.Errorf("record: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), "", false},

@@ -181,7 +181,7 @@ func TestReportOfUnplannedCalls(t *testing.T) {
 	}
 	for _, w := range r.Rows {
 		o := w.Totals
-		if w.Session == "odd" && (o.Calls != 4 || o.Unplanned[replay.NoMessages] != 1 || o.Unplanned[replay.Answered] != 1 || len(o.Unplanned) != 2) {
+		if w.Session == "odd" && (o.Calls != 4 || o.Unplanned["no_messages"] != 1 || o.Unplanned["answered"] != 1 || len(o.Unplanned) != 2) {
 			t.Errorf("%s: %d calls, %v", w.Policy, o.Calls, o.Unplanned)
 		}
 		if w.Session == "one" && len(o.Unplanned) != 0 {
@@ -206,9 +206,9 @@ func TestCurveIsAligned(t *testing.T) {
 		}
 		return r
 	}
-	rows := []outcome{{Session: "a", result: result()}, {Session: "b", result: result()}, {Session: "a", result: result(replay.Unplanned{Index: 1, Reason: replay.DoesNotFit})}}
+	rows := []outcome{{Session: "a", result: result()}, {Session: "b", result: result()}, {Session: "a", result: result(replay.Unplanned{Index: 1, Reason: "does_not_fit"})}}
 	align(rows, "a")
-	if o := rows[0].Totals; o.Calls != 2 || o.InputTokens != 20 || *o.NetCostUSD != 2 || o.Unplanned[replay.DoesNotFit] != 1 {
+	if o := rows[0].Totals; o.Calls != 2 || o.InputTokens != 20 || *o.NetCostUSD != 2 || o.Unplanned["does_not_fit"] != 1 {
 		t.Errorf("%+v", o)
 	}
 	if rows[0].result != nil || rows[1].result == nil || rows[2].result != nil {

@@ -57,7 +57,7 @@ func TestSharedTranscripts(t *testing.T) {
 			}
 			replay.Align(results)
 			for _, u := range results[0].Unplanned {
-				if u.Reason != replay.DoesNotFit || window == 200_000 {
+				if u.Reason != "does_not_fit" || window == 200_000 {
 					t.Errorf("%s: call %d is not planned: %s %s", f, u.Index+1, u.Reason, u.Detail)
 				}
 			}

@@ -30,7 +30,7 @@ func TestParsePolicy(t *testing.T) {
 		{"batch-80k-30k", batch, []int{80_000, 30_000}, true},
 		{"batch-60000-20k", batch, []int{60_000, 20_000}, true},
 		{"oracle-90", replay.Oracle, []int{90}, true},
-		{"recorded", replay.AsRecorded, nil, true},
+		{"recorded", "recorded", nil, true},
 		{"claude-code", claudeCodeRule, nil, true},
 		{"context-editing", contextEditingRule, nil, true},
 		{"batch-80k", "", nil, false},

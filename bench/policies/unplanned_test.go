@@ -22,9 +22,9 @@ func TestUnplannedCalls(t *testing.T) {
 		calls   int
 		reasons []string
 	}{
-		{newScript().answer(10, "hello").user(20, "hi").answer(10, "yes"), 1, []string{replay.NoMessages}},
-		{newScript().answer(10, "hello").answer(10, "again"), 0, []string{replay.NoMessages, replay.Answered}},
-		{open.answer(10, "done"), 2, []string{replay.Answered}},
+		{newScript().answer(10, "hello").user(20, "hi").answer(10, "yes"), 1, []string{"no_messages"}},
+		{newScript().answer(10, "hello").answer(10, "again"), 0, []string{"no_messages", "answered"}},
+		{open.answer(10, "done"), 2, []string{"answered"}},
 	} {
 		for _, policy := range replay.Policies() {
 			r := replayed(t, c.s.record(t, replay.Options{}), policy, map[bool]*replay.Result{true: {}}[policy == replay.Oracle])
@@ -51,7 +51,7 @@ func TestUnplannedCalls(t *testing.T) {
 		rival := map[bool]*replay.Result{true: {}}[policy == replay.Oracle]
 		opt := replay.Options{ContextWindow: 4000, FixedTokens: 500}
 		got, want := replayed(t, with.record(t, opt), policy, rival), replayed(t, without.record(t, opt), policy, rival)
-		if diff := cmp.Diff(map[string]int{replay.Answered: 2, replay.NoMessages: 1}, got.Totals.Unplanned); diff != "" {
+		if diff := cmp.Diff(map[string]int{"answered": 2, "no_messages": 1}, got.Totals.Unplanned); diff != "" {
 			t.Errorf("%s: %s", policy, diff)
 		}
 		got.Totals.Unplanned = want.Totals.Unplanned
@@ -68,7 +68,7 @@ func TestUnplannedCalls(t *testing.T) {
 	s.answer(10, "parse_header").user(30, "thanks").answer(10, "parse_header")
 	opt := replay.Options{ContextWindow: 4000, Reserve: 500}
 	ours := replayed(t, s.record(t, opt), replay.Memkernel, nil)
-	if best := replayed(t, s.record(t, opt), replay.Oracle, ours); len(ours.Calls) != 2 || len(best.Calls) != 2 || len(best.Unplanned) != 1 || best.Unplanned[0].Reason != replay.DoesNotFit {
+	if best := replayed(t, s.record(t, opt), replay.Oracle, ours); len(ours.Calls) != 2 || len(best.Calls) != 2 || len(best.Unplanned) != 1 || best.Unplanned[0].Reason != "does_not_fit" {
 		t.Errorf("%+v", best.Unplanned)
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/memkernel/memkernel/embed"
 	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -83,7 +82,7 @@ func TestDefaultsAreThePackages(t *testing.T) {
 		"retrieval.vector_weight": {r.VectorWeight, ranking.VectorWeight},
 		"retrieval.half_life":     {time.Duration(r.HalfLife), ranking.HalfLife},
 		"retrieval.mmr_lambda":    {r.MMRLambda, ranking.Lambda},
-		"embedding.timeout":       {time.Duration(e.Timeout), embed.DefaultTimeout},
+		"embedding.timeout":       {time.Duration(e.Timeout), 30 * time.Second},
 		"embedding.query_timeout": {time.Duration(e.QueryTimeout), ranking.EmbedTimeout},
 	} {
 		if pair[0] != pair[1] {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 )
 
@@ -121,3 +122,7 @@ func EveryWrite(t *testing.T, script string, least int, after func(dir string, n
 	after(whole, ops+1, all)
 	return steps
 }
+
+// Arm kills this process with SIGKILL before its nth write operation from now on, and counts the
+// operations. On a system without such signals it does nothing.
+func Arm(t *testing.T, at int) *atomic.Int64 { return armed(t, at) }

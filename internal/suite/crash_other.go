@@ -9,8 +9,7 @@ import (
 
 func arm(*testing.T) {}
 
-// Arm does nothing on this system, because a process can't be killed by a signal.
-func Arm(*testing.T, int) *atomic.Int64 { return new(atomic.Int64) }
+func armed(*testing.T, int) *atomic.Int64 { return new(atomic.Int64) }
 
 func count(t *testing.T, _, _ string) (int, []byte) {
 	t.Skip("no process can be killed by a signal here")

@@ -25,7 +25,7 @@ func arm(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%s: %v", envAt, err)
 	}
-	ops := Arm(t, at)
+	ops := armed(t, at)
 	if file := os.Getenv(envCount); file != "" {
 		t.Cleanup(func() {
 			if err := os.WriteFile(file, []byte(strconv.FormatInt(ops.Load(), 10)), 0o600); err != nil {
@@ -35,9 +35,7 @@ func arm(t *testing.T) {
 	}
 }
 
-// Arm kills this process with SIGKILL before its nth write operation from now on, and counts the
-// operations.
-func Arm(t *testing.T, at int) *atomic.Int64 {
+func armed(t *testing.T, at int) *atomic.Int64 {
 	t.Helper()
 	ops := new(atomic.Int64)
 	t.Cleanup(atomicfile.SetHook(func(string, string) error {

@@ -171,3 +171,6 @@ func Open(path string, mode Mode, busy time.Duration) (*sql.DB, error) {
 	}
 	return db, nil
 }
+
+// Code returns the result code of an error.
+func Code(err error) code { return codeOf(err) }

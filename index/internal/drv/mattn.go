@@ -14,8 +14,7 @@ const driver = "sqlite3"
 
 func init() { vec.Auto() } // registers sqlite-vec with every later connection
 
-// Code returns the result code of an error.
-func Code(err error) code {
+func codeOf(err error) code {
 	var e sqlite3.Error
 	errors.As(err, &e)
 	return cmp.Or(code(e.ExtendedCode), code(e.Code))

@@ -11,8 +11,7 @@ import (
 
 const driver = "sqlite"
 
-// Code returns the result code of an error.
-func Code(err error) code {
+func codeOf(err error) code {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
 		return code(e.Code())
