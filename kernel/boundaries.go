@@ -20,7 +20,7 @@ import (
 //	before reset        Reset              ingest, commit point "reset", then a new epoch
 //	session end         EndSession         ingest, commit point "session_end", the journal compacted
 //
-// ObserveTurn is the commit point "turn", Flush one on demand.
+// ObserveTurn is the commit point "turn". Flush is a commit point on demand.
 
 // StartSession must be called when a session begins or is resumed. It reads the session's stored
 // state. Messages may be empty.
@@ -58,8 +58,8 @@ func pass(ctx context.Context, k *Kernel, b api.Boundary, point journal.CommitPo
 	return k.desk.Pass(ctx, b, point)
 }
 
-// begun returns an error for a boundary of a session that does not exist. A session begins with a
-// host's message or write.
+// begun returns an error if a boundary's session does not exist and the boundary brings no messages
+// or updates. With messages or updates the boundary begins the session.
 func begun(k *Kernel, b *api.Boundary) error {
 	if len(b.Messages) > 0 || len(b.Updates) > 0 {
 		return nil
@@ -77,8 +77,8 @@ func (k *Kernel) Checkpoint(ctx context.Context, b api.Boundary) (*checkpoint.Ch
 	return k.desk.Checkpoint(ctx, b)
 }
 
-// Hooks returns what the hooks of hosts need that plan no prompts. It is for this module's own
-// programs.
+// Hooks returns the functions for hosts' hooks that add text to prompts but plan none. It is for
+// this module's own programs.
 func (k *Kernel) Hooks() turn.Hooks { return turn.Hooks{Desk: k.desk} }
 
 // MemoryEditor changes memory's files, by compare-and-swap.
@@ -126,12 +126,12 @@ func (k *Kernel) Restore(ctx context.Context, req api.RestoreRequest) (*api.Rest
 	return out, nil
 }
 
-// ObserveTurn commits a turn: its pages, its usage, and the updated summary. It is atomic, since
-// a single journal line is the commit. It is idempotent per AdvancementKey: a turn that
-// is delivered again is no error, and neither is a conflict. [api.Observation] tells them apart.
+// ObserveTurn commits a turn: its pages, its usage, and the updated summary. It is atomic, since a
+// single journal line is the commit. It is idempotent per AdvancementKey. Neither a repeated turn
+// nor a conflict is an error: [api.Observation] distinguishes them.
 //
 // The error wraps [api.ErrNoMessages], [api.ErrDamaged], [api.ErrNewer], [api.ErrClosed] or the
-// error of ctx if the reason is theirs. A turn that was not committed may be delivered again.
+// error of ctx if that is the cause. A turn that was not committed may be delivered again.
 func (k *Kernel) ObserveTurn(ctx context.Context, t api.Turn) (*api.Observation, error) {
 	return k.observed(ctx, api.OpTurn, t, k.desk.TakeTurn)
 }
@@ -142,7 +142,7 @@ func (k *Kernel) ObserveToolResult(ctx context.Context, t api.Turn) (*api.Observ
 	return k.observed(ctx, api.OpToolResult, t, k.desk.Ingest)
 }
 
-// observed takes a turn in, and reports it.
+// observed ingests a turn with the function take, and reports it to the watcher.
 func (k *Kernel) observed(ctx context.Context, op api.Op, t api.Turn, take func(context.Context, api.Turn) (*api.Observation, error)) (*api.Observation, error) {
 	done := k.watch.begin(op)
 	out, err := take(ctx, t)

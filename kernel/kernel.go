@@ -1,25 +1,25 @@
-// Package kernel plans the prompt before each model call of an agent, and learns from each turn.
-// It composes the packages below it. Package api has the types of its requests and answers.
+// Package kernel plans the prompt before each model call of an agent, and learns from each turn. It
+// composes the packages below it. Package api has the types of its requests and answers.
 //
 // A program calls [Open] with a folder of notes, and [Kernel.Session] for each conversation:
 //
 //   - [Session.Plan] before a model call takes the whole conversation and returns the prompt to
-//     send. New messages become pages first, and large results blobs, so that nothing leaves the
+//     send. New messages and large results are stored first, so that nothing leaves the
 //     prompt before it is in the journal.
 //   - [Session.ObserveToolResult] may be called as results arrive. A kill in the middle of a long
 //     loop then loses at most the running call.
 //   - [Session.ObserveTurn] after a turn commits it, atomically and once.
 //   - [Session.End] commits a conversation that is over.
 //
-// They call [Kernel.PlanContext], [Kernel.ObserveToolResult], [Kernel.ObserveTurn] and
+// These methods call [Kernel.PlanContext], [Kernel.ObserveToolResult], [Kernel.ObserveTurn] and
 // [Kernel.EndSession]. Further boundaries of a session are [Kernel.StartSession], [Kernel.Compact],
 // [Kernel.Reset] and [Kernel.Flush]. [Kernel.Write] pins text that every prompt must show.
 // [Kernel.Search], [Kernel.Read], [Kernel.Get] and [Kernel.Remember] reach memory; package tools
 // offers them to models.
 //
 // A Kernel is safe for concurrent use, and several processes may share one state directory: a call
-// locks its session. The kernel calls no model and opens no network connection unless its
-// [Options] have a counter, an embedder, a compressor or a model for summaries.
+// locks its session. The kernel calls no model and opens no network connection unless its [Options]
+// have a counter, an embedder, a compressor or a model for summaries.
 package kernel
 
 import (
@@ -55,14 +55,13 @@ import (
 // DefaultStateDir is the state directory's name inside a workspace.
 const DefaultStateDir = ".memkernel"
 
-// FindWorkspace returns the workspace that the folder dir, an absolute path, belongs to: the
-// nearest folder, from dir upwards, that has a state directory, and else the root of the git
-// repository that holds dir. set reports whether it has a state directory. It returns "" if there
-// is neither. A workspace around a git repository is not the repository's. The user's home, the
-// root and a folder that everybody may write to, such as /tmp, hold nothing for what lies below
-// them.
+// FindWorkspace returns the workspace of the folder dir, which must be an absolute path. It looks
+// at dir, and then at each parent. The first folder with a state directory is the workspace, and
+// set is then true. The first root of a git repository also ends the search: it is the workspace,
+// and set is false. If there is neither, FindWorkspace returns "". It passes over some parents: the
+// user's home, the root, and folders that every user may write to, such as /tmp.
 func FindWorkspace(dir string) (workspace string, set bool) {
-	home, _ := os.UserHomeDir() // without one no folder is it
+	home, _ := os.UserHomeDir() // without a known home, no folder is passed over as the home
 	home, at := followed(home), followed(dir)
 	for from := at; ; at = filepath.Dir(at) {
 		switch st, err := os.Stat(filepath.Join(at, DefaultStateDir)); {
@@ -167,7 +166,7 @@ type Kernel struct {
 	stateDir string
 	state    store.Store // the state in it
 	now      func() time.Time
-	memory   *mem.Memory // nil if it is off
+	memory   *mem.Memory // nil if memory is off
 	watch    watcher
 
 	sessions *session.Table
@@ -197,13 +196,13 @@ func Open(ctx context.Context, workspaceDir string, opts *Options) (*Kernel, err
 	return k, ctx.Err()
 }
 
-// prepared is what the parts of a kernel share.
+// prepared holds the values that the parts of a kernel share.
 type prepared struct {
 	dir      string // of the workspace, absolute
 	local    store.Disk
 	state    store.Store
 	masker   *mask.Masker
-	memory   *mem.Memory // nil if it is off
+	memory   *mem.Memory // nil if memory is off
 	contract session.Contract
 }
 
@@ -254,7 +253,7 @@ func prepare(ctx context.Context, workspaceDir string, o *Options) (g prepared, 
 	return g, err
 }
 
-// build makes the parts of a kernel, and lets them know each other.
+// build makes the parts of a kernel and connects them.
 func build(o *Options, g prepared) *Kernel {
 	m, state, local := g.memory, g.state, g.local
 	k := &Kernel{stateDir: o.StateDir, state: state, now: o.Now, memory: m, watch: o.Watch}
@@ -262,7 +261,7 @@ func build(o *Options, g prepared) *Kernel {
 	if m != nil && o.Memory.Files != nil {
 		place = cmp.Or(m.Private.Place(), g.dir)
 	}
-	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // memory's files before they were pruned
+	backups := store.BlobsIn(state.In(upkeep.BackupsFolder)) // earlier contents of memory's files
 	none := func(key string) error { return noSession(state, key) }
 	runs := &upkeep.Keeper{Backups: backups, Masker: g.masker, State: state, Now: o.Now, Timezone: o.Memory.Store.Timezone}
 	if m != nil {
@@ -295,7 +294,7 @@ func build(o *Options, g prepared) *Kernel {
 	runs.Project, runs.Inspector = k.sessions.Runs(), k.inspect
 	k.retain = &retain.Keeper{Options: so, Sessions: k.sessions, Past: k.inspect.Set.Sessions.Enabled, Shared: k.desk.Shared, NoSession: none}
 	if o.Summary.Model != nil {
-		so := o.Summary // four thousand tokens are a few tool calls: a request per handful of turns
+		so := o.Summary // 4,000 tokens are a few tool calls, so there is a request every few turns
 		so.Tokens, so.After, so.DeltaTokens = cmp.Or(so.Tokens, 4_000), cmp.Or(so.After, 15*time.Minute), cmp.Or(so.DeltaTokens, 24_000)
 		so.Timeout, so.CloseWait = cmp.Or(so.Timeout, time.Minute), cmp.Or(so.CloseWait, 2*time.Second)
 		k.desk.Notes = notes.NewTaker(so, state, o.Now)

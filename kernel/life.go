@@ -9,14 +9,14 @@ import (
 
 // LifeOptions set how a session's working state is kept.
 type LifeOptions struct {
-	// Off keeps no working state: no gauge, no checkpoints, no SESSION-STATE.md, no working
-	// buffer, no restore text.
+	// Off keeps no working state: there is no gauge, checkpoint, SESSION-STATE.md, working buffer
+	// or restore text.
 	Off bool
 	// Show is the share of the window from which the gauge is shown. Checkpoint is the share from
 	// which a checkpoint is written. 0 takes the value of [checkpoint.DefaultThresholds].
 	Show, Checkpoint float64
-	// Compact is the share at which the host compacts. 0 takes the share at which the reserve
-	// begins.
+	// Compact is the share of the window at which the host compacts. 0 takes the share at which the
+	// reserve begins.
 	Compact float64
 	// NoRestore hides the session's earlier conversations from a new one.
 	NoRestore bool
@@ -32,8 +32,8 @@ type LifeOptions struct {
 	BufferAt float64
 }
 
-// Thresholds returns the thresholds of a window, or, if the window is 0, those of any. The host's
-// compaction begins at its reserve.
+// Thresholds returns the thresholds for a window and a reserve, in tokens. Unless o.Compact is set,
+// the host's compaction begins at the reserve. With a window of 0 that threshold has its default.
 func (o *LifeOptions) Thresholds(window, reserve int) checkpoint.Thresholds {
 	t := checkpoint.DefaultThresholds()
 	t.Show, t.Checkpoint = cmp.Or(o.Show, t.Show), cmp.Or(o.Checkpoint, t.Checkpoint)

@@ -74,7 +74,7 @@ type MemoryOptions struct {
 	// selects files of the workspace to search in addition to memory's own files.
 	// [markdownstore.Everything] selects all Markdown of the workspace.
 	Folders []api.MemoryFolder
-	// Backend keeps the index outside that file.
+	// Backend keeps the index. The zero value is index.sqlite in the state directory.
 	Backend api.Backend
 	// Sync sets when the index is updated in the background.
 	Sync SyncOptions
@@ -135,8 +135,8 @@ func (o *MemoryOptions) carry() plan.Memory {
 		RecallScore: o.RecallScore, RecallShare: o.RecallShare}
 }
 
-// openMemory opens the workspace, nil if memory is off. The index is opened when it is first
-// needed. Like all of local, it belongs to this machine.
+// openMemory opens the workspace's memory. It returns nil if memory is off. The index is opened
+// when it is first needed. Like everything in the store local, it belongs to this machine.
 func openMemory(ctx context.Context, dir string, local, state store.Store, o MemoryOptions, masker *mask.Masker, now func() time.Time) (*mem.Memory, error) {
 	if o.Off {
 		return nil, nil
@@ -165,15 +165,15 @@ func openMemory(ctx context.Context, dir string, local, state store.Store, o Mem
 		Sessions: mem.SessionOptions{Enabled: o.Sessions.Enabled, Sources: o.Sessions.Sources, DeltaBytes: o.Sessions.DeltaBytes, Own: archive.Journals{State: state}.List}})
 }
 
-// Search finds memory for a question. The result says why it is empty, or which part of the
-// search is missing, such as an index that can't be made: these are no errors. The error wraps
-// [api.ErrQuestion] for a question that is too long. It wraps [api.ErrDamaged], [api.ErrNewer] or
-// [api.ErrClosed] if the session can't be read.
+// Search finds memory for a question. If the result is empty or a part of the search is missing,
+// such as an index that can't be made, the result gives the reason and the error is nil. The error
+// wraps [api.ErrQuestion] for a question that is too long. It wraps [api.ErrDamaged],
+// [api.ErrNewer] or [api.ErrClosed] if the session can't be read.
 //
 // The first search makes the index, without vectors. Every later search first adds the files that
-// have changed. If indexing takes longer than the search waits, the result holds the hits found
-// by then, with the reason INDEXING. Indexing continues in the background until Close. If no
-// index can be written and there are few files, the search reads the files themselves.
+// have changed. If indexing takes longer than the search waits, the result holds the hits found by
+// then, with the reason INDEXING. Indexing continues in the background until Close. If no index can
+// be written and there are few files, the search reads the files themselves.
 func (k *Kernel) Search(ctx context.Context, req api.SearchRequest) (*retrieval.Result, error) {
 	done := k.watch.begin(api.OpSearch)
 	r, err := search(ctx, k, req)
@@ -218,8 +218,8 @@ func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.R
 	return &res, ctx.Err()
 }
 
-// Read returns lines of a memory file. A missing file is not an error: the content then says why
-// it is empty. For a file that is not part of memory Read returns a [markdownstore.DeniedError].
+// Read returns lines of a memory file. A missing file is not an error: the content then gives the
+// reason. For a file that is not part of memory Read returns a [markdownstore.DeniedError].
 func (k *Kernel) Read(ctx context.Context, req api.ReadRequest) (*markdownstore.Content, error) {
 	if k.memory == nil {
 		return nil, fmt.Errorf("read %s: memory is switched off", req.Path)

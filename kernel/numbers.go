@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// negativeMeans are the options for which a negative number has a meaning.
+// negativeMeans names the options that accept a negative number.
 var negativeMeans = map[string]bool{
 	"Memory.WorkspaceTokens": true, "Memory.RecallTokens": true, "Memory.RecallShare": true, "Memory.RecallScore": true, "Memory.Sync.Wait": true,
 	"Memory.Ranking.HalfLife": true, "Memory.Ranking.Floor": true,
@@ -32,7 +32,8 @@ func (o *Options) check() error {
 	}
 }
 
-// checkNumbers returns an error for a negative or not finite number in an exported field.
+// checkNumbers returns an error for an exported field that is not a finite number, or is negative
+// and not in negativeMeans.
 func checkNumbers(name string, v reflect.Value) error {
 	bad := false
 	switch v.Kind() {

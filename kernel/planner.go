@@ -14,12 +14,12 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// PlanContext decides the messages to send for one model call. It ingests the new messages,
-// plans, and records the plan. If the context is cancelled before the first write, the call
-// leaves no trace. It stops within the work on one message. A plan whose recording has begun is
-// recorded and returned.
+// PlanContext decides the messages to send for one model call. It ingests the new messages, plans,
+// and records the plan. If the context is cancelled before the first write, the call leaves no
+// trace. It stops within the work on one message. A plan whose recording has begun is recorded and
+// returned.
 //
-// The error wraps one of these if the reason is theirs:
+// The error wraps one of these if that is the cause:
 //   - [api.ErrNoMessages], or [api.ErrAnswered] if the conversation ends with an answer
 //   - [api.ErrPrivate] for a shared plan of a conversation that was private
 //   - *[api.NumberError] for a number that is out of range
@@ -44,7 +44,8 @@ func (k *Kernel) Peek(ctx context.Context, req api.PlanRequest) (*api.ContextPla
 	})
 }
 
-// watched makes a plan of a valid request, and reports it.
+// watched checks a request, makes its plan with the function make, and reports the plan to the
+// watcher.
 func (k *Kernel) watched(ctx context.Context, op api.Op, req *api.PlanRequest, make func(context.Context, *api.PlanRequest, *api.Done) (*api.ContextPlan, error)) (out *api.ContextPlan, err error) {
 	done := k.watch.begin(op)
 	if err = req.Check(); err != nil {
@@ -56,7 +57,7 @@ func (k *Kernel) watched(ctx context.Context, op api.Op, req *api.PlanRequest, m
 	return out, err
 }
 
-// plan plans a call in its session. If nothing can be written there, it plans without writing.
+// plan plans a call. If the session can't be written, the plan is made without being recorded.
 func (k *Kernel) plan(ctx context.Context, req *api.PlanRequest, done *api.Done) (out *api.ContextPlan, err error) {
 	err = k.sessions.Write(ctx, req.SessionKey, func(s *session.Session) (err error) {
 		out, err = k.planned(ctx, s, req, done, k.desk.PlanCall)
@@ -75,7 +76,7 @@ func (k *Kernel) plan(ctx context.Context, req *api.PlanRequest, done *api.Done)
 	return out, err
 }
 
-// planned makes a plan of a session by one of the desk's functions.
+// planned makes a plan of a session with the function make, one of the desk's.
 func (k *Kernel) planned(ctx context.Context, s *session.Session, req *api.PlanRequest, done *api.Done, make func(context.Context, *session.Session, *api.PlanRequest) (*turn.Planned, error)) (*api.ContextPlan, error) {
 	if err := k.freshMemory(ctx, s.Key); err != nil {
 		return nil, err
@@ -87,8 +88,8 @@ func (k *Kernel) planned(ctx context.Context, s *session.Session, req *api.PlanR
 	return contextPlan(req, pl, done), nil
 }
 
-// contextPlan returns a plan in the form that the host gets, and adds its figures to the report of
-// the call, if there is one. Callers must hold the session.
+// contextPlan returns a plan in the host's form, and adds its figures to the report of the call, if
+// there is one. Callers must hold the session.
 func contextPlan(req *api.PlanRequest, pl *turn.Planned, done *api.Done) *api.ContextPlan {
 	r := pl.Result
 	regions, total := r.Regions()

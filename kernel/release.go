@@ -37,7 +37,7 @@ func (k *Kernel) reading(ctx context.Context, key string, f func(*session.Sessio
 	return f(s)
 }
 
-// freshMemory looks for later writes to memory's files by other processes.
+// freshMemory looks for writes of other processes to memory's files.
 func (k *Kernel) freshMemory(ctx context.Context, key string) error {
 	if k.memory == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 // watcher receives reports of work. A nil watcher ignores them.
 type watcher func(context.Context, *api.Done)
 
-// begin starts the report of some work. It returns nil if there is no watcher.
+// begin starts the report of a piece of work. It returns nil if there is no watcher.
 func (w watcher) begin(op api.Op) *api.Done {
 	if w == nil {
 		return nil
@@ -18,7 +18,8 @@ func (w watcher) begin(op api.Op) *api.Done {
 	return &api.Done{Op: op, Began: time.Now()}
 }
 
-// end reports ended work. If the work did not fail, fill adds the result to the report.
+// end reports finished work to the watcher. If the work did not fail, fill adds the result to the
+// report.
 func (w watcher) end(ctx context.Context, d *api.Done, err error, fill func(*api.Done)) {
 	if d == nil {
 		return

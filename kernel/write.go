@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Write stages, validates and commits updates of pages. A rejected update stays in the journal
-// with its code and is not an error. From the next plan on every prompt shows constraints, active
+// Write stages, validates and commits updates of pages. A rejected update stays in the journal with
+// its code and is not an error. From the next plan on, every prompt shows constraints, active
 // plans, and pages whose field "pin" is soft or hard. Other pages are stored but not shown.
 func (k *Kernel) Write(ctx context.Context, req api.WriteRequest) (*journal.Receipt, error) {
 	return k.desk.Write(ctx, req)
@@ -43,7 +43,7 @@ func (k *Kernel) Get(ctx context.Context, sessionKey, id string) (*api.Content, 
 	return k.inspect.Get(s, id)
 }
 
-// Kept returns what a session keeps of its conversation.
+// Kept returns a session's stored pages, and the cuts of its newest plan.
 func (k *Kernel) Kept(ctx context.Context, sessionKey string) (out *api.KeptSession, err error) {
 	err = k.reading(ctx, sessionKey, func(s *session.Session) error {
 		out, err = inspect.Kept(s)
