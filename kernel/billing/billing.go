@@ -248,8 +248,8 @@ type Expected struct {
 	// Broke describes the warm cache that the host broke with this call, nil if the host broke no
 	// cache.
 	Broke *cachelayout.Broke `json:"broke,omitempty"`
-	// FirstSight lists the results that the plan was the first to show shortened, and those of
-	// such results that the model fetched since the last plan.
+	// FirstSight lists the results that this plan was the first to show shortened, and the
+	// shortened results that the model fetched since the last plan.
 	FirstSight []FirstSight `json:"first_sight,omitempty"`
 	// At is the time at which the plan was made, by the host's clock.
 	At time.Time `json:"at,omitzero"`
@@ -280,8 +280,8 @@ type Call struct {
 	Usage   memkernel.Usage `json:"usage"`
 	// Reported is the provider's report about the request, nil if there was none.
 	Reported *memkernel.Reported `json:"reported,omitempty"`
-	// FirstSight lists the results that a hook shortened before a call that was only observed,
-	// and those of such results that the model fetched.
+	// FirstSight lists the results that a hook shortened before a call that was only observed, and
+	// the shortened results that the model fetched.
 	FirstSight []FirstSight `json:"first_sight,omitempty"`
 	// BilledCostUSD is the price of the input side, nil if the call has no price.
 	BilledCostUSD *float64 `json:"billed_cost_usd"`
@@ -366,7 +366,7 @@ func settledSums(m map[string]*Sum) []Sum {
 	return out
 }
 
-// take adds a call.
+// take adds a call to the sum.
 func (s *Sum) take(r *Call) {
 	billed := r.Billed()
 	s.Calls++
@@ -422,7 +422,7 @@ func (s *Sum) take(r *Call) {
 	s.write = missed(s.write, planned.writes(), billed.writes())
 }
 
-// temper counts a call that is known to be warm or cold.
+// temper counts a call as cold by its plan, by its bill, or by both.
 func (s *Sum) temper(expected, seen bool) {
 	if expected {
 		s.ColdExpected++

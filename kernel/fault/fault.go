@@ -103,8 +103,8 @@ const (
 	// prompt did not show its earlier result in full. Calls that wait or act do not count. Calls
 	// that read a state after an act do not count either.
 	DuplicateTool = Code(paging.DuplicateTool)
-	// SilentRecall: a known page could not be brought back. The fault names the page and the
-	// reason.
+	// SilentRecall: the content of a known page could not be restored. The fault names the page and
+	// the reason.
 	SilentRecall = Code(paging.SilentRecall)
 	// WorkspaceFile: a file of the workspace could not be read, and is in no
 	// prompt.

@@ -109,7 +109,7 @@ type Finding struct {
 	// Others are the places that the finding disagrees with or repeats, or that have the same
 	// cause.
 	Others []Place `json:"-"`
-	// Dropped are the sections that a host would not show. Only findings about a truncated file
+	// Dropped are the sections that a host would leave out. Only findings about a truncated file
 	// have them.
 	Dropped []Section `json:"-"`
 }
