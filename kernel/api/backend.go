@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// MemoryIndex is an index over the workspace's Markdown as the kernel uses it. Its methods are
-// the methods of [index.Index], which implements the interface. An implementation reports an
-// unsupported operation by an error or in its result.
+// MemoryIndex is an index over the workspace's Markdown as the kernel uses it. Its methods are the
+// methods of [index.Index], which implements the interface. For an unsupported operation an
+// implementation returns an error, or reports it in the result.
 type MemoryIndex interface {
 	retrieval.Index
 	Sync(ctx context.Context, source iter.Seq2[index.FileStat, error], read index.Reader, opts *index.SyncOptions) (index.SyncReport, error)
@@ -22,7 +22,7 @@ type MemoryIndex interface {
 	Check(ctx context.Context) iter.Seq[error]
 	// Labels returns the labels of all files that have labels, by path.
 	Labels(ctx context.Context) (map[string][]string, error)
-	// The other methods but Close keep vectors, by model and text.
+	// The remaining methods except Close store vectors, by model and text.
 	Model(ctx context.Context) (model string, dim int, err error)
 	UseModel(ctx context.Context, model string, dim int) error
 	MissingEmbeddings(ctx context.Context, model string) iter.Seq2[index.Missing, error]
@@ -45,8 +45,8 @@ type Backend struct {
 	// Shared: machines that share the state also share the index. Only one of them at a time
 	// makes vectors.
 	Shared bool
-	// LeaveAlone is the time that searches wait before they try again to open an index that could
-	// not be opened. It applies if the attempt takes long.
+	// LeaveAlone is how long searches do not try again to open an index after an attempt that
+	// failed and took long.
 	LeaveAlone time.Duration
 }
 

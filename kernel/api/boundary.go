@@ -33,8 +33,8 @@ type CompactWish struct {
 	// Overflow is a provider's refusal of the last call as too long. The next plan must fit under
 	// its limit; see [PlanRequest.Overflow].
 	Overflow *Overflow
-	// Provider is a compaction that the provider made. The messages that it covers leave,
-	// whatever the other fields say. The prompt shows the provider's compaction first, then the
+	// Provider is a compaction that the provider made. The covered messages leave the prompt,
+	// whatever the other fields are. The prompt shows the provider's compaction first, then the
 	// kernel's own text about the messages that left.
 	Provider *ProviderCompaction
 }
@@ -45,14 +45,15 @@ type ProviderCompaction struct {
 	// Blocks are the content blocks of the answer (Messages API) or the items of its output
 	// (responses), each as JSON.
 	Blocks []string
-	// Covers counts the first messages of [Boundary.Messages], which it replaces.
+	// Covers is the number of messages at the beginning of [Boundary.Messages] that the compaction
+	// replaces.
 	Covers int
 }
 
 // CompactReason is the outcome of a compaction on demand.
 type CompactReason string
 
-// The reasons. All but CompactOK reclaim nothing.
+// The reasons. Only a compaction with CompactOK reclaims tokens.
 const (
 	CompactOK CompactReason = "OK"
 	// CompactNothing: no turn is closed, so nothing may leave or be shortened.
@@ -112,16 +113,15 @@ type Compaction struct {
 	SummaryVersion int `json:"summary_version"`
 	// Restore is the working state from which the model continues.
 	Restore string `json:"restore"`
-	// Checkpoint is the newest one, "" if there is none.
+	// Checkpoint is the id of the newest checkpoint, "" if there is none.
 	Checkpoint string `json:"checkpoint"`
 	// Generation is the generation of the projection after the cut.
 	Generation int `json:"generation"`
-	// Largest lists the largest items of the prompt where nothing could be reclaimed.
+	// Largest lists the largest items of the prompt if nothing could be reclaimed.
 	Largest []budget.Item `json:"largest"`
-	// PinnedTokens is the size of pins and the workspace's files where nothing could be
-	// reclaimed.
+	// PinnedTokens is the size of pins and the workspace's files if nothing could be reclaimed.
 	PinnedTokens int `json:"pinned_tokens"`
-	// Warning names a session that is compacted again and again; "" if this one is not.
+	// Warning is a text for a session that is compacted again and again, "" for any other.
 	Warning string `json:"warning,omitempty"`
 	// Refusal is the parsed refusal of a provider, nil if there was none.
 	Refusal *budget.Overflow `json:"refusal,omitempty"`
@@ -184,10 +184,9 @@ type Passed struct {
 
 // Restored is the text from which a session continues.
 type Restored struct {
-	// Checkpoint is the newest one, "" if there is none.
+	// Checkpoint is the id of the newest checkpoint, "" if there is none.
 	Checkpoint string `json:"checkpoint"`
-	// Net is the record that the text was made from. It is "" if there is no such record, and
-	// Text is empty then.
+	// Net is the record from which the text was made, "" if there is no record. Text is then empty.
 	Net  Net    `json:"net"`
 	Text string `json:"text"`
 	// Damaged are checkpoints and state files that could not be used.
@@ -205,13 +204,13 @@ type RestoreRequest struct {
 	Resolver string
 	// Shown is text that the reader also sees. The restore text does not repeat its rules.
 	Shown string
-	// Neighbour requests the state of another session of the workspace than SessionKey. It is the
-	// other session that spoke last. Set Neighbour for a new session whose user wants to continue
-	// that session.
+	// Neighbour requests the state of another session than SessionKey: the session that
+	// SESSION-STATE.md shows as the latest. Set Neighbour for a new session whose user wants to
+	// continue that one.
 	Neighbour bool
 }
 
-// Check refuses numbers that are out of range, with a *[NumberError]. A nil wish is valid.
+// Check returns a *[NumberError] for a number that is out of range. A nil wish is valid.
 func (c *CompactWish) Check() error {
 	if c == nil {
 		return nil

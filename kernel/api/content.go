@@ -36,8 +36,8 @@ const (
 	GetOK           = "OK"
 	GetNoMatch      = "NO_MATCH"
 	GetBackendError = "BACKEND_ERROR"
-	// Forgotten is the reason for a page that was forgotten, or removed by retention. Detail says
-	// which, and why.
+	// GetForgotten is the reason for a page that was forgotten, or removed by retention. Detail
+	// distinguishes the two and gives the cause.
 	GetForgotten = "FORGOTTEN"
 )
 
@@ -57,7 +57,7 @@ type Reference struct {
 	Preview string `json:"preview,omitempty"`
 }
 
-// KeptSession is what a session keeps of its conversation.
+// KeptSession holds a session's stored pages, and the cuts of its newest plan.
 type KeptSession struct {
 	// Pages are in the order in which they were kept.
 	Pages []KeptPage
@@ -72,8 +72,8 @@ type KeptPage struct {
 	// Level is the level at which the newest prompt shows the page, [pagevm.Gone] if the page left
 	// the prompts. Without a plan every page is [pagevm.Full].
 	Level pagevm.Level
-	// At is the host's time of the page. If the host told none, it is the time at which memkernel
-	// took the page in.
+	// At is the page's time by the host's clock. If the host gave no time, it is the time at which
+	// memkernel ingested the page.
 	At time.Time
 }
 
@@ -107,7 +107,7 @@ type RememberRequest struct {
 	Now time.Time
 }
 
-// Remembered is the place of an entry.
+// Remembered is the entry that a [RememberRequest] made, and its place.
 type Remembered struct {
 	// ID is the entry's id. In the file, a marker with the id follows the entry.
 	ID string `json:"id"`
@@ -129,7 +129,7 @@ type Remembered struct {
 	Unwritten string `json:"unwritten,omitempty"`
 }
 
-// Edited returns the same in the terms of an edit by hand.
+// Edited returns r as an [EntryEdited].
 func (r *Remembered) Edited() *EntryEdited {
 	return &EntryEdited{Edit: r.Edit, Path: r.Ref.Path, Line: r.Ref.StartLine, EndLine: r.Ref.EndLine, After: r.Text, Duplicate: r.Duplicate, Masked: r.Masked, Promoted: []string{}}
 }

@@ -21,7 +21,7 @@ const (
 	EditNone EditRule = "none"
 )
 
-// Voice is who asks for a change of memory by hand, outside of any session.
+// Voice names the party that asks for a change of memory by hand, outside of any session.
 type Voice string
 
 // The voices. A session's request has none.
@@ -55,8 +55,8 @@ type EntryRequest struct {
 type EntryEdited struct {
 	// Edit names the edit, for an undo; "" if there was nothing to change.
 	Edit string `json:"edit"`
-	// Path is the file. Line is the first line of the entry, EndLine its last line now, or 0 if
-	// the entry is gone.
+	// Path is the file. Line and EndLine are the first and the last line of the entry in the
+	// changed file. EndLine is 0 if the entry was removed.
 	Path    string `json:"path"`
 	Line    int    `json:"line"`
 	EndLine int    `json:"end_line"`
@@ -76,7 +76,7 @@ type EntryEdited struct {
 type ListRequest struct {
 	// Path is a file or a folder of memory, "" for all files.
 	Path string
-	// Max is the largest number of entries, the newest; 0 lists all.
+	// Max limits the list to the newest entries; 0 lists all.
 	Max     int
 	Private bool
 }
@@ -86,7 +86,7 @@ type MemoryList struct {
 	Entries []MemoryEntry `json:"entries"`
 	// Total counts the entries, including those that Max left out.
 	Total int `json:"total"`
-	// Skipped can't be read.
+	// Skipped are the files that can't be read.
 	Skipped []SkippedFile `json:"skipped"`
 }
 
@@ -98,7 +98,8 @@ type MemoryEntry struct {
 	EndLine int    `json:"end_line"`
 	// Date is the entry's day, or the day of the edit that wrote it, "" if neither is known.
 	Date string `json:"date"`
-	// By is the author: [ByPerson], [ByAgent] or [ByUpkeep]; "" is unknown, as good as a person.
+	// By is the author: [ByPerson], [ByAgent] or [ByUpkeep]. "" is an unknown author, whose entries
+	// are treated as a person's.
 	By string `json:"by"`
 	// ID is the id of the block that the entry was written in, "" if the block has none.
 	ID string `json:"id"`
@@ -163,7 +164,7 @@ type Edited struct {
 	Masked int `json:"masked"`
 }
 
-// EditedFile is a file as an edit left it.
+// EditedFile is a file after an edit.
 type EditedFile struct {
 	Path string `json:"path"`
 	// Version is "" for a file that is gone.
@@ -177,9 +178,9 @@ type EditedFile struct {
 // removed are put back.
 type UndoRequest struct {
 	SessionKey string
-	// Edit is the name from [Edited]; "" selects the newest edit of the session that was not
-	// undone. By hand "" selects the newest edit by hand, curation or pruning, and Edit may name
-	// any.
+	// Edit is the name from [Edited]. "" selects the newest edit of the session that was not
+	// undone. For an undo by hand, "" selects the newest edit by hand, curation or pruning, and
+	// Edit may name any.
 	Edit    string
 	Voice   Voice
 	Private bool
@@ -212,14 +213,13 @@ type MemoryFile struct {
 	Secrets bool
 }
 
-// ErrEditsOff is returned where agents may change nothing.
+// ErrEditsOff is returned if agents may not change memory at all.
 var ErrEditsOff = errors.New("agents may not change memory here: workspace.agent_edits is none")
 
-// StaleError is returned where a file differs from the version that was read. Nothing was
-// changed.
+// StaleError is returned if a file differs from the version that was read. Nothing was changed.
 type StaleError struct {
 	Path string `json:"path"`
-	// Why says how the file differs.
+	// Why describes the difference.
 	Why string `json:"why"`
 	// Version is the file's current version, "" if there is no file.
 	Version string `json:"version"`

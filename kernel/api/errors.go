@@ -44,8 +44,8 @@ func (e *OverflowError) Error() string {
 		e.Tries, e.Planned, e.Window, what)
 }
 
-// ErrNoThinking is returned where a request was refused for its thinking, but the prompt for the
-// messages at hand would hold no thinking.
+// ErrNoThinking is returned for a request that was refused for its thinking if the prompt for the
+// given messages would hold no thinking.
 var ErrNoThinking = errors.New("the provider refused the thinking of earlier turns, and this request would hold none: hand in the refusal with the messages that were refused")
 
 // ErrQuestion is returned by Kernel.Search for a question longer than [MaxQuestion].

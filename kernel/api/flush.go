@@ -46,12 +46,12 @@ type FlushRequest struct {
 	Now time.Time
 }
 
-// FlushReply is a model's answer to a [FlushTurn].
+// FlushReply is a model's answer to the prompts of a [FlushTurn].
 type FlushReply struct {
 	SessionKey string
 	Text       string
-	// Section: Text is a longer answer, with the memories between a line <memory> and a line
-	// </memory>. Without these lines nothing is written.
+	// Section reports that Text is a longer answer, in which the memories are between a line
+	// <memory> and a line </memory>. Without these lines nothing is written.
 	Section bool
 	// Model is the model that answered.
 	Model string
@@ -62,12 +62,12 @@ type FlushReply struct {
 
 // Flushed is the outcome of a flush turn.
 type Flushed struct {
-	// Reason is OK, NO_REPLY, or why nothing was written: EMPTY, TOO_LARGE.
+	// Reason is OK or NO_REPLY, or why nothing was written: EMPTY, TOO_LARGE.
 	Reason string `json:"reason"`
 	// Items counts the new memories.
 	Items int    `json:"items"`
 	Path  string `json:"path,omitempty"`
-	// Unwritten is why the file does not have the new memories yet, "" if it has them; see
+	// Unwritten is why the file does not have the new memories yet, "" if the file has them; see
 	// [Remembered].
 	Unwritten string `json:"unwritten,omitempty"`
 	// Line describes the outcome to people, in one line such as "flush: 4 entries to

@@ -68,14 +68,14 @@ type SkippedFile struct {
 	Reason string `json:"reason"`
 }
 
-// EmbedEstimate is the amount that a reindex has to embed, counted before anything is sent.
+// EmbedEstimate is the amount that a reindex has to embed. It is counted before anything is sent.
 type EmbedEstimate struct {
 	// Texts is the number of texts without a vector of the model. Tokens estimates their size for
 	// the model.
 	Texts, Tokens int
-	// Free: the model is on this machine.
+	// Free reports that the model runs on this machine.
 	Free bool
-	// Price is the price of the tokens of a model elsewhere, nil if it is not known.
+	// Price is the price of tokens if the model runs elsewhere, nil if it is not known.
 	Price *embed.Price
 }
 
@@ -112,8 +112,8 @@ type EmbedLimit struct {
 	Tokens int
 }
 
-// EmbedLimitError is returned where a reindex would send more than its limit. Nothing was sent.
-// To send the texts, set [ReindexOptions.Approved].
+// EmbedLimitError is returned if a reindex would send more than its limit. Nothing was sent. To
+// send the texts, set [ReindexOptions.Approved].
 type EmbedLimitError struct {
 	Estimate EmbedEstimate
 	Limit    EmbedLimit
@@ -127,7 +127,7 @@ func (e *EmbedLimitError) Error() string {
 	return fmt.Sprintf("embed: %v, is more than the %s that are sent unasked", e.Estimate, limit)
 }
 
-// Allow returns a *[LimitError] if the estimate exceeds the limit.
+// Allow returns an *[EmbedLimitError] if the estimate exceeds the limit.
 func (l EmbedLimit) Allow(e EmbedEstimate) error {
 	usd, _ := e.USD()
 	if e.Free || (l.USD == 0 || usd <= l.USD) && (l.Tokens == 0 || e.Tokens <= l.Tokens) {

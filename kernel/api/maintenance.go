@@ -19,16 +19,16 @@ type Keeper interface {
 	// lock.
 	Audit(ctx context.Context, o AuditOptions) (*health.Report, error)
 	// Curate copies the entries worth keeping from the day's log, the working buffer and the
-	// checkpoints to MEMORY.md. It appends a few entries that MEMORY.md does not have yet under
-	// the day's heading, and rewrites nothing. If it finds no such entry, it writes nothing. It
+	// checkpoints to MEMORY.md. Under the day's heading it appends a few entries that MEMORY.md
+	// does not have yet. It rewrites nothing. If it finds no such entry, it writes nothing. It
 	// leaves the working buffer as it is, but records how much of the buffer it has read. Pruning
 	// may empty the part that was read.
 	Curate(ctx context.Context, r CurateRequest) (*Curated, error)
-	// Prune removes from memory's files the entries that are no longer true, and moves entries
-	// for which MEMORY.md has no room to the files that own them. It removes only entries that
-	// the kernel wrote and nobody changed since, and entries that Include names. It only reports
-	// other candidates. All files that it touches are backed up first. It removes no entry that
-	// is less than a day old. From the working buffer it removes the kernel's entries that a
+	// Prune removes from memory's files the entries that are no longer true, and moves entries for
+	// which MEMORY.md has no room to the files that own them. It removes only entries that the
+	// kernel wrote and nobody changed since, and entries that Include names. Other candidates are
+	// only reported. All files that it touches are backed up first. It removes no entry that is
+	// less than a day old. In the working buffer it removes entries that the kernel wrote and a
 	// committed curation has read.
 	Prune(ctx context.Context, r PruneRequest) (*Pruned, error)
 	// Why returns the evidence for an entry of memory: its origin, its author, the number of days
@@ -41,8 +41,7 @@ type Keeper interface {
 	// fails with [ErrNoHistory], [ErrNoText] or a [NoLineError]. It changes nothing.
 	History(ctx context.Context, r HistoryRequest) (*History, error)
 	// Guard returns the entries that MEMORY.md lost. An entry is lost if no owning file, topic or
-	// archive holds it and no pruning removed it. A pruning has its own backup. Guard changes
-	// nothing.
+	// archive holds it and no pruning removed it. Guard changes nothing.
 	Guard(ctx context.Context, r GuardRequest) (*consolidation.Loss, error)
 	// Nightly runs audit, curation and pruning in this order, one at a time. A step is skipped if
 	// the previous step failed. An audit's findings are not a failure. A step may be killed at
@@ -58,7 +57,7 @@ type AuditOptions struct {
 	Host consolidation.Host
 	// Only names the checks to run, and Skip the checks to leave out.
 	Only, Skip []health.Code
-	// JobFiles are files of job records to read in addition to the state folder's [JobsFile]. See
+	// JobFiles are files of job records to read in addition to [JobsFile] in the state folder. See
 	// [consolidation.ReadJobs].
 	JobFiles []string
 	// Now is the moment that ages are counted to; zero takes the kernel's clock.
@@ -79,7 +78,7 @@ const (
 	ByUpkeep = "upkeep"
 	// BySession: the entry was written during a session.
 	BySession = "session"
-	// ByWords: a person said it in a session, and it was written down.
+	// ByWords: a person said the text in a session.
 	ByWords = "words"
 	// ByPerson: a person wrote the entry by hand. ByAgent: an agent wrote it.
 	ByPerson = "person"
@@ -180,7 +179,7 @@ type Pruned struct {
 	Kept []string `json:"kept"`
 }
 
-// LossError is returned for a change that would lose too much of MEMORY.md.
+// LossError is returned for a change that would remove too much from MEMORY.md.
 type LossError struct{ *consolidation.Loss }
 
 func (e *LossError) Error() string {
@@ -209,7 +208,7 @@ const (
 	StepPrune  = "prune"
 )
 
-// ErrNightlyRuns is returned where another process does a night's upkeep.
+// ErrNightlyRuns is returned if another process is already doing a night's upkeep.
 var ErrNightlyRuns = errors.New("another nightly run is under way in this workspace")
 
 // NightlyRequest is a request for a night's upkeep.
@@ -222,8 +221,8 @@ type NightlyRequest struct {
 	// Idle is the time without a write to any session that must have passed before upkeep runs; 0
 	// runs it at any time.
 	Idle time.Duration
-	// Once is the time in which upkeep runs only once: nothing runs if a run of the kind
-	// succeeded within this time on any machine that shares the state. 0 sets no such limit.
+	// Once skips the run if a run of the same kind succeeded within this time on any machine that
+	// shares the state. 0 sets no such limit.
 	Once time.Duration
 	// DryRun makes the run show what each step would do now. It writes nothing.
 	DryRun bool
@@ -299,8 +298,8 @@ type History struct {
 // RunKind is the kind of the run that made or saw a version of a file.
 type RunKind string
 
-// The kinds. A curation, a pruning, an edit and an undo made the file's version. A run that only
-// saw the file, and the file as it is now, hold versions that others made.
+// The kinds. RunSeen is a run that only saw the file, and RunNow is the present file: somebody else
+// made these versions. With the other kinds, the run made the version.
 const (
 	RunCurate RunKind = "curate"
 	RunPrune  RunKind = "prune"
@@ -324,7 +323,7 @@ const (
 	EventRestored HistoryEvent = "restored"
 )
 
-// HistoryVersion is the text of an entry or a file since some moment.
+// HistoryVersion is a text that an entry or a file had from Time on.
 type HistoryVersion struct {
 	Time time.Time `json:"time"`
 	// By reports that the version existed by Time and may be older.

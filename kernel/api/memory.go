@@ -34,8 +34,8 @@ type MemoryStatus struct {
 	// Collections are the names of the searched collections: the workspace, and folders outside
 	// the workspace.
 	Collections []string `json:"collections"`
-	// Survey counts the Markdown of the workspace. Only a [Report] has all of it, other answers
-	// have LeftOut at the last Reindex.
+	// Survey counts the Markdown of the workspace. Only a [Status] has all of it. Other answers
+	// have only LeftOut, as of the last Reindex.
 	markdownstore.Survey
 }
 
@@ -77,7 +77,7 @@ type IndexStatus struct {
 	Model string `json:"model"`
 	// Vectors counts the chunks that have a vector.
 	Vectors int64 `json:"vectors"`
-	// Behind: files or the rules have changed since the files were indexed.
+	// Behind reports that files or the rules have changed since the files were indexed.
 	Behind bool `json:"behind"`
 	// Lag is how far the index is behind.
 	Lag index.Lag `json:"lag"`
@@ -115,7 +115,7 @@ type PastSessions struct {
 
 // WatchStatus is the state of the watch over the workspace's folders.
 type WatchStatus struct {
-	// On: changes are seen as they happen.
+	// On reports that changes are seen as they happen.
 	On bool `json:"on"`
 	// Folders counts the watched folders.
 	Folders int `json:"folders"`

@@ -8,14 +8,15 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Params are request settings that the plan requires.
+// Params are request settings that a plan requires.
 type Params struct {
-	// ThinkingOff: thinking must be off for this call, because the open tool loop lost the
-	// thinking blocks that the provider would require. The provider requires them with a thinking
-	// budget ("enabled"), but not with adaptive thinking, which some models can't turn off.
+	// ThinkingOff reports that thinking must be off for this call, because the open tool loop lost
+	// the thinking blocks that the provider would require. The provider requires them with a
+	// thinking budget ("enabled"), but not with adaptive thinking, which some models can't turn
+	// off.
 	ThinkingOff bool `json:"thinking_off"`
-	// DropOption: send thinking.block_binding.prefix_mismatch_behavior "drop_block"
-	// with the beta header in Betas.
+	// DropOption tells the host to send thinking.block_binding.prefix_mismatch_behavior
+	// "drop_block" with the beta header in Betas.
 	DropOption bool     `json:"drop_option"`
 	Betas      []string `json:"betas"`
 	// CacheKey is a stable key for providers that route requests by a key.
@@ -45,7 +46,7 @@ type Retrieval struct {
 	Withheld []retrieval.Withheld `json:"withheld,omitempty"`
 }
 
-// Layout is the cache side of a plan.
+// Layout describes a plan's use of the provider's cache.
 type Layout struct {
 	// Breakpoints are the cache markers, in prompt order.
 	Breakpoints []Breakpoint `json:"breakpoints"`
@@ -61,7 +62,7 @@ type Layout struct {
 	Cut cachelayout.Cut `json:"cut"`
 	// Made is the cut that the projection granted, nil if it granted no cut.
 	Made *pagevm.CutPoint `json:"made"`
-	// Refused are wishes that the rules did not allow.
+	// Refused are the wishes for cuts that the rules did not allow.
 	Refused []pagevm.Refusal `json:"refused"`
 	// Cuts are all cuts of this projection so far.
 	Cuts []pagevm.CutPoint `json:"cuts"`

@@ -1,7 +1,6 @@
-// Package api declares the requests that a kernel takes and its answers. They are data, with a
-// few checks of numbers and the texts of errors. The kernel's rooms, the daemon, the command's
-// documents and the clients share these types. The package decides nothing, and never opens a
-// file.
+// Package api declares the requests that a kernel takes and its answers. They are data, with a few
+// checks of numbers and the texts of errors. The packages of the kernel, the daemon, the command's
+// documents and the clients share these types. The package decides nothing, and never opens a file.
 package api
 
 import (
@@ -37,7 +36,7 @@ func (r *PlanRequest) Check() error {
 		r.Overflow.Check())
 }
 
-// Check refuses negative numbers, with a *[NumberError]. A nil refusal is valid.
+// Check returns a *[NumberError] for a negative number. A nil refusal is valid.
 func (o *Overflow) Check() error {
 	if o == nil {
 		return nil
@@ -179,7 +178,7 @@ type Outline struct {
 
 // Details explain a plan.
 type Details struct {
-	// Layout is the side of the provider's cache.
+	// Layout describes the plan's use of the provider's cache.
 	Layout Layout `json:"layout"`
 	// Debug lists every page with its outcome.
 	Debug Debug `json:"debug"`
@@ -208,7 +207,7 @@ type Stats struct {
 	// working state are not synced, but the checkpoints are.
 	StateBytes int64 `json:"state_bytes"`
 	// LiftedBytes is the size of the base64 text in results that the prompt does not show. The
-	// content of such a text is in a blob.
+	// decoded content is in a blob.
 	LiftedBytes int64 `json:"lifted_bytes"`
 	// Syncs counts the calls to sync.
 	Syncs int `json:"syncs"`

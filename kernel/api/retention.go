@@ -20,14 +20,15 @@ type ForgetRequest struct {
 	Session bool
 	// Reason is kept with the tombstones, secrets masked.
 	Reason string
-	// Apply does it. Without it the answer lists the planned changes, and nothing is written.
+	// Apply forgets the pages. Without it the answer lists the planned changes, and nothing is
+	// written.
 	Apply bool
 	Now   time.Time
 }
 
 // Forgotten lists the pages that were forgotten, or would be.
 type Forgotten struct {
-	// Applied reports whether it was done.
+	// Applied reports whether the pages were forgotten.
 	Applied bool            `json:"applied"`
 	Pages   []ForgottenPage `json:"pages"`
 	// Blobs are the removed blobs.
@@ -72,7 +73,7 @@ type ForgottenPage struct {
 	Created time.Time `json:"created,omitzero"`
 }
 
-// ErrRetainRuns is returned where another process applies retention already.
+// ErrRetainRuns is returned if another process is already applying retention.
 var ErrRetainRuns = errors.New("another process is removing what is kept too long")
 
 // RetainRequest sets how long data is kept. An age of 0 keeps the data for ever.
@@ -90,7 +91,8 @@ type RetainRequest struct {
 	// Backups is the age from which the backups of a run over memory's files are removed. Backups
 	// that an undo of the newest pruning needs stay.
 	Backups time.Duration
-	// Apply does it. Without it the answer lists the planned changes, and nothing is written.
+	// Apply removes the data. Without it the answer lists the planned changes, and nothing is
+	// written.
 	Apply bool
 	// Now is the moment that ages are counted to; zero takes the kernel's clock.
 	Now time.Time
@@ -98,7 +100,7 @@ type RetainRequest struct {
 
 // Retained lists the data that was removed, or would be.
 type Retained struct {
-	// Applied reports whether it was done.
+	// Applied reports whether the data was removed.
 	Applied bool `json:"applied"`
 	// Ended are the sessions that are removed as a whole.
 	Ended []EndedSession `json:"ended"`
@@ -195,19 +197,20 @@ type EverywhereRequest struct {
 	// Words are matched without regard to case and to the amount of blanks between the words. If
 	// Words is the key of a session, the whole session is forgotten.
 	Words string
-	// Also are other wordings to forget, by the same rules, such as earlier ones of an entry. Short
-	// ones are passed over.
+	// Also are other wordings to forget, by the same rules, such as earlier wordings of an entry.
+	// Short wordings are ignored.
 	Also []string
 	// Reason is kept with the tombstones, secrets masked.
 	Reason string
-	// Apply does it. Without it the answer lists the planned changes, and nothing is written.
+	// Apply forgets the words. Without it the answer lists the planned changes, and nothing is
+	// written.
 	Apply bool
 	Now   time.Time
 }
 
 // Everywhere lists the data that was forgotten wherever it occurred, or would be.
 type Everywhere struct {
-	// Applied reports whether it was done.
+	// Applied reports whether the words were forgotten.
 	Applied bool `json:"applied"`
 	// Sessions are the sessions that held the words, with their removed parts.
 	Sessions []SessionForgotten `json:"sessions"`
@@ -237,7 +240,7 @@ type SessionForgotten struct {
 // ForgottenLine is a removed line of a file of the workspace.
 type ForgottenLine struct {
 	Path string `json:"path"`
-	// Line counts from 1, before anything was taken out.
+	// Line is the line's number in the file before the removal, counted from 1.
 	Line int    `json:"line"`
 	Text string `json:"text"`
 }
@@ -245,6 +248,6 @@ type ForgottenLine struct {
 // LeftPlace is a place that still holds the words to be forgotten.
 type LeftPlace struct {
 	Path string `json:"path"`
-	// Why says why the place still holds them, or what to do.
+	// Why is the reason why the place still holds the words, or a remedy.
 	Why string `json:"why"`
 }

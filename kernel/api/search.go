@@ -25,15 +25,15 @@ type SearchRequest struct {
 	// workspace's own files. Only the files of this collection are searched. "" searches all
 	// collections.
 	Collection string
-	// Scope selects files. A name matches the files of a folder with this name, the files with
-	// this tag, and the files whose front matter has the name under scope or project. Only files
-	// that match one of the names are searched. A name that begins with "-" leaves out the files
-	// that match it; if all names do, all other files are searched.
+	// Scope selects files. A name matches the files of a folder with this name, the files with this
+	// tag, and the files whose front matter has the name under scope or project. Only files that
+	// match one of the names are searched. A name that begins with "-" leaves out the files that
+	// match it. If all names begin so, all other files are searched.
 	Scope []string
 	// Folder, if not "", is the folder that the session works in. Files whose front matter names
-	// a project are left out if none of its names is that of the folder, of a parent, or of the
-	// folder's git repository. For the root of the workspace this applies only if a file names the
-	// workspace's own project.
+	// projects are left out unless one of the projects has the name of this folder, of a parent, or
+	// of the folder's git repository. For the root of the workspace this applies only if a file
+	// names the workspace's own project.
 	Folder string
 	// Loaded are the names of files that the host itself shows its model, such as CLAUDE.md.
 	// Files of these names are left out, in whichever folder of the workspace they are.
@@ -49,7 +49,8 @@ type SearchRequest struct {
 	// Wait is the time that the search waits for the index to be made or updated. 0 takes
 	// kernel.SyncOptions.Wait. With a negative Wait the search waits until the context ends.
 	Wait time.Duration
-	// Peek writes nothing: an index is searched as it is, and without one the files are.
+	// Peek writes nothing. An existing index is searched as it is. Without an index the files are
+	// searched.
 	Peek bool
 	// Progress, if not nil, is called with the progress of the index's update.
 	Progress func(ReindexProgress)

@@ -114,9 +114,9 @@ type LifeStatus struct {
 	LastFlushItems int `json:"last_flush_items,omitempty"`
 	// LastFlushPath is the file of the newest flush.
 	LastFlushPath string `json:"last_flush_path,omitempty"`
-	// CutWaiting: a compaction was requested that the next plan will make.
+	// CutWaiting reports that a compaction was requested and that the next plan will make it.
 	CutWaiting bool `json:"cut_waiting"`
-	// Warning names a session that was compacted again and again of late.
+	// Warning is a text for a session that was compacted too often, "" for any other.
 	Warning string `json:"warning,omitempty"`
 }
 
@@ -158,7 +158,7 @@ type NetsStatus struct {
 // StateFileStatus describes SESSION-STATE.md.
 type StateFileStatus struct {
 	Path string `json:"path"`
-	// Enabled reports whether the kernel writes its section.
+	// Enabled reports whether the kernel writes its section of the file.
 	Enabled bool `json:"enabled"`
 	// Bytes is the file's size, 0 if there is no file.
 	Bytes int `json:"size_bytes"`

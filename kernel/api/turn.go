@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/represent"
 )
 
-// Turn is the outcome of a call that was planned.
+// Turn is a conversation after a call, with the call's plan and bill.
 type Turn struct {
 	SessionKey string
 	Branch     string
@@ -19,10 +19,9 @@ type Turn struct {
 	// Messages is the host's whole conversation after the turn. Rules and memories are made only
 	// of texts that are marked as typed by a person ([memkernel.Part]).
 	Messages []memkernel.Message
-	// Unchanged is the number of messages at the beginning that the host guarantees to be those
-	// of the turn that it handed in before for this session, branch and model. These messages are
-	// not compared again. If this process no longer knows them, it reads them. 0 compares all
-	// messages.
+	// Unchanged is the number of messages at the beginning that the host guarantees to be unchanged
+	// since its previous turn of this session, branch and model. These messages are not compared
+	// again. If this process no longer knows them, it reads them. 0 compares all messages.
 	Unchanged int
 	// Open is the number of messages at the end that belong to an unfinished turn, whatever their
 	// form. They are stored, and the turn before them is committed.
@@ -112,8 +111,8 @@ type Result struct {
 	Resolver string
 }
 
-// MayShape reports whether a result is of a size and a kind that [ShapeResult] shapes unless
-// the kernel shows results whole. It opens no file.
+// MayShape reports whether a result has a size and a kind that the kernel shapes, unless it shows
+// results whole. It opens no file.
 func (r *Result) MayShape() bool {
 	return represent.Door(represent.EvidenceInput{Tool: r.Call.Name, Input: r.Call.Input, Text: r.Text, PageID: r.Call.ID, Resolver: r.Resolver}) != ""
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Op names work of a kernel, as the Watch of its options receives it.
+// Op names a kind of work that a kernel reports to the Watch of its options.
 type Op string
 
-// The work that a watcher receives.
+// The kinds of work.
 const (
 	OpPlan       Op = "plan"
 	OpPeek       Op = "peek"
@@ -17,7 +17,7 @@ const (
 	OpToolResult Op = "observe_tool_result"
 	OpCompact    Op = "compact"
 	OpSearch     Op = "search"
-	// OpRecall is the search that a plan makes, while it is made.
+	// OpRecall is the search for a plan. It is reported while the plan is being made.
 	OpRecall   Op = "recall"
 	OpRemember Op = "remember"
 	OpForget   Op = "forget"
