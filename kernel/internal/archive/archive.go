@@ -82,7 +82,7 @@ func (r *Reader) load() error {
 	return nil
 }
 
-// Left is the text that left the prompts of a session and was searched. The zero value is empty.
+// Left holds the searchable text of pages that left a session's prompts. The zero value is empty.
 type Left struct {
 	spans *retrieval.Spans
 	pages map[string]bool
@@ -94,9 +94,9 @@ type unread struct {
 	Err  error
 }
 
-// Take adds pages to the searched text. It returns the whole text, and the pages that could not
-// be read. shown returns a page, or nil if the page does not exist. It also returns the page's
-// text if the text need not be read from disk. Pages that retention removed are not searched.
+// Take adds pages to the searchable text. It returns the whole text, and the pages that could not
+// be read. The function shown returns a page, or nil if the page does not exist, and the page's
+// text if it need not be read from disk. Pages that retention removed are not searched.
 func (l *Left) Take(r *Reader, pages []string, shown func(id string) (*pagevm.Page, string, bool)) (*retrieval.Spans, []unread) {
 	var fresh []retrieval.Span
 	var failed []unread

@@ -111,7 +111,8 @@ func (m Journals) read(ctx context.Context, c *sessions.Conversation, from sessi
 	return at, nil
 }
 
-// said returns the turn of a page of a conversation, when the page occurs for the first time.
+// said returns a page of a conversation as a turn. It returns false if the page has occurred before
+// or has no text.
 func (m Journals) said(p *pagevm.Page, content map[string]string, seen map[string]bool) (sessions.Turn, bool, error) {
 	if p.Type != pagevm.Conversation || p.Role != "user" && p.Role != "assistant" || seen[p.ID] {
 		return sessions.Turn{}, false, nil
@@ -132,15 +133,15 @@ func (m Journals) said(p *pagevm.Page, content map[string]string, seen map[strin
 	return t, ok && t.Text != "", nil
 }
 
-// Turns returns the turns that documents of past sessions may have of a page. Older versions kept
-// all of its text.
+// Turns returns the forms in which a document of past sessions may hold a page: the present form,
+// and the form of older versions, which kept all text.
 func Turns(p *pagevm.Page, stored string) []sessions.Turn {
 	turns := []sessions.Turn{turnOf(p, stored), whole(p, stored)}
 	return slices.DeleteFunc(turns, func(t sessions.Turn) bool { return t.Text == "" })
 }
 
-// turnOf returns a page as a turn for a later reader: without calls, media, and the text that a
-// host put round a person's words.
+// turnOf returns a page as a turn for later readers. The turn has no calls, no media, and no text
+// that a host put around a person's words.
 func turnOf(p *pagevm.Page, stored string) sessions.Turn {
 	t := whole(p, stored)
 	if p.Summary {
