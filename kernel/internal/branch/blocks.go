@@ -13,8 +13,8 @@ func Scaled(tokens int, ratio float64) int {
 	return int(float64(tokens)*ratio + 0.999)
 }
 
-// Blocks returns the content of a projection in provider order, after the fixed blocks, with
-// tokens times a ratio.
+// Blocks returns the content of a projection in provider order, after the fixed blocks. Token
+// counts are multiplied by ratio.
 func Blocks(fixed []cachelayout.Block, p *pagevm.Projection, ratio float64) []cachelayout.Block {
 	out := make([]cachelayout.Block, 0, len(fixed)+len(p.Carry)+len(p.Items))
 	out = append(out, fixed...)
@@ -61,7 +61,8 @@ func regionOf(p *pagevm.Projection, it *pagevm.Item, newest string) string {
 }
 
 const (
-	// carryKey and KeyPrefix are the keys of messages that the kernel adds.
+	// carryKey is the key of the message that holds the carry block. keyPrefix begins the keys of
+	// all messages that the kernel adds.
 	carryKey  = "memkernel:carry"
 	keyPrefix = "memkernel:"
 	// OpeningKey is the key of the message that opens a conversation which begins with the

@@ -52,8 +52,8 @@ type State struct {
 	Tools []memkernel.Tool
 	// Ran are the calls that ran, so that equal calls are recognised.
 	Ran Ran
-	// Fitted are the pages that are shown by a text of a special size, because the page was
-	// larger than the free room.
+	// Fitted are the pages that are shown by a text of a special size, because they were larger
+	// than the free room.
 	Fitted map[string]bool
 	// Settled is the state that the messages' levels were last compared with.
 	Settled Settled
@@ -92,7 +92,7 @@ func (s *State) Whole() int {
 	return s.Planned + s.LedgerFixed()
 }
 
-// LedgerFixed returns the size of tools and system in the last request.
+// LedgerFixed returns the size of tools and system prompt in the last request.
 func (s *State) LedgerFixed() int {
 	fixed := len(s.Ledger.Chain) - len(s.Proj.Carry) - len(s.Proj.Items)
 	if fixed <= 0 || fixed > len(s.Ledger.Chain) {
@@ -101,7 +101,7 @@ func (s *State) LedgerFixed() int {
 	return s.Ledger.Chain[fixed-1].Tokens
 }
 
-// FixedTokens returns the size of tools and system in the last call.
+// FixedTokens returns the size of tools and system prompt in the last call.
 func (s *State) FixedTokens() int {
 	c := s.LastCall()
 	return c.ToolTokens + c.SystemTokens
@@ -205,9 +205,9 @@ func (r Refusals) Billed(counted, actual int) Refusals {
 	return r
 }
 
-// Breaker counts the cuts that achieved nothing.
+// Breaker counts the cuts that reclaimed next to nothing.
 type Breaker struct {
-	// Futile counts the cuts in a row that achieved nothing.
+	// Futile counts such cuts in a row.
 	Futile int `json:"futile,omitempty"`
 	// Size is the size of the conversation after the newest of these cuts, in calibrated tokens.
 	Size int `json:"size,omitempty"`
@@ -215,7 +215,7 @@ type Breaker struct {
 	Turn int `json:"turn,omitempty"`
 }
 
-// Ran holds the calls that a conversation has seen. It never changes after it was made.
+// Ran holds the calls that a conversation has seen. Its maps are never changed; see [Ran.Clone].
 type Ran struct {
 	// Last is the newest result of each call, by the hash of the call's canonical form.
 	Last map[string]Run
@@ -238,7 +238,7 @@ func (r Ran) Clone() Ran {
 	return r
 }
 
-// About is a page about a path, and the message that shows it.
+// About is the newest page about a path, and the message that shows the page.
 type About struct {
 	Page string
 	At   int

@@ -95,8 +95,8 @@ type sent struct {
 	Reported *memkernel.Reported `json:"reported,omitempty"`
 }
 
-// Diff returns the changes of s since the state on. The parameter carry reports that the carry
-// block was made again, and fixed are the blocks in front of the carry block.
+// Diff returns the changes from the state on to s. The parameter carry reports that the carry block
+// was made again, and fixed are the blocks in front of the carry block.
 func (s *State) Diff(on *State, epoch int, fixed []cachelayout.Block, carry bool) Record {
 	p, q := on.Proj, s.Proj
 	b := Record{Plan: s.Plan, Branch: s.Branch, Model: s.Model, Generation: q.Generation, Epoch: epoch, Fixed: fixed,
@@ -156,8 +156,8 @@ func (s *State) Apply(session string, b *Record) *State {
 	return &n
 }
 
-// RestoreLedger makes the ledger of a state that was read from disk. If that is impossible, it
-// assumes that nothing is cached.
+// RestoreLedger makes the ledger of a state that was read from disk. If that is impossible, the
+// ledger assumes that nothing is cached.
 func (s *State) RestoreLedger() {
 	b := s.restored
 	if b == nil {
@@ -167,7 +167,7 @@ func (s *State) RestoreLedger() {
 	s.restored = nil
 }
 
-// OpCut is the operation of a journal's record of a [Cut]: messages left the prompt.
+// OpCut is the operation of a journal record with a [Cut].
 const OpCut = "cut"
 
 // Cut holds the spans that left the prompt, and the summary that replaces them.
