@@ -39,9 +39,10 @@ type Tombstone struct {
 	Reason string    `json:"reason"`
 }
 
-// LastWrite returns when a session's folder was last written to, by the times of its files.
-// Retention's own writes do not count. So the journal counts only if its name is in also, and
-// usage and traces that were put aside never count. A time in the future counts as now.
+// LastWrite returns the time of the last write to a session's folder, by the times of its files,
+// and the size of the files in bytes. Retention's own writes don't count: usage.jsonl and a rotated
+// trace never count, and the journal counts only if also is not empty. A time in the future counts
+// as now.
 func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, bytes int64) {
 	err := store.Walk(in, func(at string, e store.Entry) error {
 		info, err := e.Info()
@@ -63,7 +64,7 @@ func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, b
 		}
 		return nil
 	})
-	if last.After(now) || err != nil && !errors.Is(err, fs.ErrNotExist) { // a file that can't be examined stays
+	if last.After(now) || err != nil && !errors.Is(err, fs.ErrNotExist) { // if a file can't be examined, the session counts as used now
 		last = now
 	}
 	return last, bytes

@@ -134,7 +134,7 @@ type Owner struct {
 	signs bool // the folder must name its owner
 }
 
-// Unread forgets the folder's owner, which the next call reads again.
+// Unread forgets the folder's owner, so that the next Identify reads it again.
 func (o *Owner) Unread() { o.said = false }
 
 // Identify determines the owner of the folder name and returns the owner's key. known is the
