@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// parallelFrom is the number of new messages from which the work is divided among the processors.
-// A plan in the middle of a session has only one or two new messages.
+// parallelFrom is the number of new messages from which several processors share the work. A plan
+// in the middle of a session has only one or two new messages.
 const parallelFrom = 16
 
 // Absorb makes pages of the new messages, and the projection's view of all messages. It reuses
@@ -33,7 +33,7 @@ func (b *Batch) Absorb() bool {
 		b.Hosts = before.Hosts[:n]
 	} else {
 		b.Hosts = append(make([]pagevm.HostMessage, 0, len(msgs)), before.Hosts[:n]...)
-		b.Calls = maps.Clone(b.Calls) // a state is never changed once made
+		b.Calls = maps.Clone(b.Calls) // a state's maps are never changed
 	}
 	b.unindex(tail[min(n-kept, len(tail)):])
 	if len(fresh) >= parallelFrom && b.indexAhead(fresh) {
@@ -50,7 +50,7 @@ func (b *Batch) Absorb() bool {
 	return !b.stopped()
 }
 
-// keepTaken files the parts that healing took out of the conversation. None of them is shown.
+// keepTaken files the parts that repair took out of the conversation. Prompts show none of them.
 func (b *Batch) keepTaken() {
 	for _, t := range b.taken {
 		if t.part.Result != nil {

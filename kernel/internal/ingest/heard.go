@@ -22,9 +22,8 @@ type Heard struct {
 	// On is the state that the conversation extends, nil if there was no state. State is On, or an
 	// empty state, with the messages that were handed in since.
 	On, State *branch.State
-	// The settled messages are the first raw messages of the host, which became the first msgs
-	// valid messages. past is the state of healing after the settled messages. used is the state
-	// of keying after the settled messages.
+	// The first raw messages of the host are settled. They became the first msgs valid messages.
+	// past is the state of repair after them, and used is the state of keying after them.
 	raw, msgs int
 	past      transcript.Past
 	used      map[string]int
@@ -51,9 +50,9 @@ func (h *Heard) count(b *Batch) {
 	}
 }
 
-// repairHeard makes the new messages valid, on top of the settled ones. It returns the place
-// where the next repair may begin: the number of the host's messages and the number of valid
-// messages after the settled messages.
+// repairHeard makes the new messages valid, after the settled ones. It returns how many of the
+// host's messages may be settled in total, and how many valid messages that adds to the settled
+// ones.
 func (b *Batch) repairHeard() (raw, msgs int) {
 	h, prev := b.heard, b.heard.State
 	same := min(b.req.Unchanged, len(prev.Raw), len(b.req.Messages))
@@ -90,8 +89,8 @@ func (h *Heard) begin() {
 // messages read again. Some hosts write their last message piece by piece.
 const Rewound = 8
 
-// seam returns the place where the settled messages may end. It is before a message that the host
-// repeated, at which a person spoke or the model continued after a result.
+// seam returns how many of the host's messages may be settled. The message after them must be one
+// that the host repeated. In it a person speaks, or the model continues after a result.
 func (h *Heard) seam(raw []memkernel.Message, same int) int {
 	for i := min(same, len(raw)) - Rewound; i > h.raw; i-- {
 		if transcript.PlainUser(raw[i]) || raw[i].Role == memkernel.RoleAssistant && raw[i-1].Role != memkernel.RoleAssistant {
@@ -101,8 +100,8 @@ func (h *Heard) seam(raw []memkernel.Message, same int) int {
 	return h.raw
 }
 
-// keyHeard gives keys to the messages that are not settled. Afterwards the first msgs valid
-// messages, which come from the first raw messages of the host, are settled.
+// keyHeard gives keys to the messages that are not settled. It then settles the host's messages up
+// to raw, which became the next msgs valid messages.
 func (b *Batch) keyHeard(raw, msgs int) {
 	h := b.heard
 	begin, end := h.msgs, h.msgs+msgs

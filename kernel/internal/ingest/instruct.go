@@ -15,19 +15,19 @@ import (
 // and developer, invoked skills, files of rules, accepted plans, lists of tasks, and messages of
 // other agents. The name of an instruction is the same for each of its versions.
 
-// leastNote is the size in bytes from which equal texts of the host count as one note that was
-// shown again. It is our choice.
+// leastNote is the size in bytes from which a text of the host is a note, so that an equal text
+// shows it again. It is our choice.
 const leastNote = 400
 
 var (
 	// hostElement matches the element of a Codex developer message, of which the newest is valid.
 	hostElement = textutil.LazyRegexp(`^<([a-z]+[_ ](?:instructions|mode|spec|context))\b`)
-	// skillPath matches the path of a skill that Codex shows, and skillDir Claude Code's line with
-	// the folder of a skill.
+	// skillPath matches the path of a skill that Codex shows. skillDir matches Claude Code's line
+	// with the folder of a skill.
 	skillPath = textutil.LazyRegexp(`^<skill>(?s:.{0,200})<path>([^<]+)</path>`)
 	skillDir  = textutil.LazyRegexp(`^Base directory for this skill: (\S.*)`)
-	// shownFile matches the name of a file of instructions in a reminder of Claude Code, and
-	// calledRead the call by which it says that it has read a file that the user named.
+	// shownFile matches the name of a file of instructions in a reminder of Claude Code. calledRead
+	// matches the call by which Claude Code reports that it read a file for the user.
 	shownFile  = textutil.LazyRegexp(`(?m)^Contents of (\S.*?)(?: \(.*\))?:$`)
 	calledRead = textutil.LazyRegexp(`Called the Read tool with the following input: \{"file_path":"([^"]+)"`)
 	// createdTask matches the result of Claude Code's TaskCreate.
@@ -49,9 +49,9 @@ func ruleFile(p string) bool {
 		slices.ContainsFunc(ruleFolders, func(dir string) bool { return strings.Contains(p, dir) })
 }
 
-// instructionOf returns the name of the instruction that a text part of a message holds, "" if it
-// holds none. Any other long text of the host is a note, of which only the newest copy counts. It
-// need not stay.
+// instructionOf returns the name of the instruction in a text part of a message, "" if there is
+// none. Any other long text of the host is a note, of which only the newest copy counts. For a note
+// ends is true, since it need not stay.
 func instructionOf(m *memkernel.Message, i int) (name string, ends bool) {
 	p := &m.Parts[i]
 	if p.Kind != memkernel.PartText || p.Typed && !strings.HasPrefix(p.Text, planAccepted) {
@@ -115,22 +115,22 @@ func reminderInstruction(m *memkernel.Message, i int, text string) string {
 	return ""
 }
 
-// The text by which Claude Code hands on a plan to a new session, the text of a plan's acceptance,
-// and the heading of the plan in it.
+// The text with which Claude Code passes a plan to a new session, the text with which it reports a
+// plan's approval, and the heading of the plan in the latter text.
 const (
 	planAccepted = "Implement the following plan:"
 	planApproved = "User has approved your plan"
 	planHeading  = "## Approved Plan:"
 )
 
-// The names of the instructions of which a session has one.
+// The names of the instructions that a session has at most one of.
 const (
 	planName  = "plan"
 	tasksName = "tasks"
 )
 
 // taskLists are the tools whose input is the whole list of tasks. planTools show a plan to the
-// person, and skillTools return the text of a skill.
+// person. skillTools return the text of a skill.
 var (
 	taskLists  = textutil.Set("todowrite todo_write write_todos update_plan")
 	planTools  = textutil.Set("exitplanmode exit_plan_mode")

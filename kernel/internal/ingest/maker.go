@@ -1,8 +1,8 @@
-// Package ingest makes a host's conversation valid and makes pages of it. Plans and observed
-// turns begin with this step. A [Batch] holds the pages until the caller writes them. The package
-// reads no file. It also decides the level at which a page is first appended ([Maker.Levels]):
-// package represent marks the results that are better read shortened, and Levels adds those that
-// are too large for the window.
+// Package ingest makes a host's conversation valid and makes pages of it. Plans and observed turns
+// begin with this step. A [Batch] holds the pages until the caller writes them. The package reads
+// no file. It also decides the level at which a page is first appended ([Maker.Levels]): package
+// represent marks the results that are better read shortened. Levels adds the results that are too
+// large for the window.
 package ingest
 
 import (
@@ -150,7 +150,7 @@ func (g *Maker) shown(parts []memkernel.Part, overhead int, hash string) (full, 
 	return full, bare
 }
 
-// show adds a part to sh, which is shown after the part before. Neighbouring calls share a position.
+// show adds a part to sh, after the part before. Neighbouring calls share a position.
 func show(sh *pagevm.Shown, before, p *memkernel.Part, tokens int) {
 	sh.Tokens += tokens
 	sh.Image = sh.Image || p.Kind == memkernel.PartImage
@@ -204,7 +204,7 @@ type runContent struct {
 	lifted []mask.Payload
 }
 
-// keepRun captures the content of a run of parts.
+// keepRun makes the page of a run of parts.
 func (g *Maker) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.Page {
 	c := g.runContent(m, from, to)
 	media := g.keepPayloads(c.lifted)
@@ -219,19 +219,19 @@ func (g *Maker) keepRun(m *memkernel.Message, from, to int, id string) *pagevm.P
 		return known
 	}
 	if strings.HasPrefix(m.Key, promptPrefix) && c.masked == nil && c.lifted == nil {
-		// This or another process recognises the prompt by it when the host writes it into its
+		// By this text, any process recognises the prompt when the host has written it into its
 		// conversation. A prompt with a masked secret is not kept.
 		text := m.Parts[from].Text
 		page.Reps = []pagevm.Rep{{Level: pagevm.Full, Hash: Hash(text), Text: text}}
 	}
-	// Other messages get levels when they do not fit for the first time.
+	// Other messages get shorter forms when they first do not fit.
 	if name, ends := instructionOf(m, from); name != "" {
 		page.Reps = append(page.Reps, represent.HostText(g.MessageInput(m.Parts[from:to], page), !ends)...)
 	} else if old := g.Known[page.ID]; old != nil && degraded(old) {
 		page.Reps = append(page.Reps, represent.Message(g.MessageInput(m.Parts[from:to], page))...)
 	}
 	if old := g.Known[page.ID]; old != nil && len(page.Reps)+len(old.Reps) == 0 && !g.Graves.Retired(page.ID) {
-		return old // nothing of it names a resolver
+		return old // no representation names a resolver
 	}
 	g.Out.add(page, c.text)
 	return page
@@ -272,8 +272,7 @@ func (g *Maker) result(m *memkernel.Message, i, overhead int, first bool) pagevm
 }
 
 // Levels fills in the costs of a page's degraded representations. It leaves out a representation
-// that saves less than a quarter of the level above, since so little is not worth the hidden
-// text.
+// that saves less than a quarter of the level above, because that is not worth hiding text.
 func (g *Maker) Levels(s *pagevm.Segment, page *pagevm.Page, parts []memkernel.Part, overhead int) {
 	if !degraded(page) {
 		return
@@ -294,7 +293,8 @@ func (g *Maker) Levels(s *pagevm.Segment, page *pagevm.Page, parts []memkernel.P
 			}
 		}
 	}
-	// The model requested the result of the resolver. As a pointer it could never be read.
+	// A result of the resolver is never first shown as a pointer, because the model could not read
+	// it then.
 	if s.Kind == pagevm.ItemResult && full.Tokens-media > g.Large && s.Committed && g.Resolver != "" && page.Tool != g.Resolver && s.At[pagevm.Pointer].Hash != "" {
 		s.First = pagevm.Pointer
 	}
@@ -324,7 +324,7 @@ func (g *Maker) MediaTokens(parts []memkernel.Part) (n int) {
 	return n
 }
 
-// keepResult captures a tool result and makes its representations.
+// keepResult makes the page of a tool result, with its representations.
 func (g *Maker) keepResult(m *memkernel.Message, part *memkernel.Part, call *toolcall.Call, id string) *pagevm.Page {
 	r := part.Result
 	if old := g.Known[id]; old != nil && (g.whole[id] || shapes(r, id)) {
@@ -425,8 +425,8 @@ const previewBytes = 16 << 10
 // bytes.
 func (g *Maker) previewed(n int) bool { return n >= min(previewBytes, 2*g.Large) }
 
-// Keep files a page's content, unless the same page is committed already. Only a page that it files
-// is represented.
+// Keep files a page's content, unless the same page is committed already. It calls represent only
+// for a page that it files.
 func (g *Maker) Keep(p *pagevm.Page, content string, represent func(*pagevm.Page) []pagevm.Rep) *pagevm.Page {
 	if known := g.known(p, content); known != nil {
 		return known

@@ -75,8 +75,8 @@ func (c *Pages) Replace(p *pagevm.Page, content func() string) {
 	c.add(p, content())
 }
 
-// FullRep returns the representation that holds all of a page's content, nil if no representation
-// does. The kernel's own texts have such a representation.
+// FullRep returns the representation that holds all of a page's content, nil if there is none. The
+// kernel's own texts have one.
 func FullRep(p *pagevm.Page) *pagevm.Rep {
 	for i := range p.Reps {
 		if p.Reps[i].Level == pagevm.Full && p.Reps[i].Hash == p.Hash {
@@ -134,7 +134,7 @@ func (c *Pages) JSON() ([]byte, error) {
 	sep, end := `,"content":{`, `}`
 	for i, p := range c.New {
 		if p.Blob != "" || c.Page(p.ID) != p || FullRep(p) != nil {
-			continue // a blob or a representation has it, or a later page of that name
+			continue // the content is in a blob, a representation or a later page of that id
 		}
 		if err := errors.Join(put(sep, &p.ID), put(`:`, &c.contents[i])); err != nil {
 			return nil, err

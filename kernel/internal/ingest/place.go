@@ -6,10 +6,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Places returns the place of every message: its atom, whether the atom is closed, and whether
-// the message belongs to the open tool loop. Messages that are the same as before keep their
-// atoms, except for the last atom that the assistant spoke in and all later atoms, which may
-// continue. Callers must have called Absorb.
+// Places returns the place of every message: its atom, whether the atom is closed, and whether the
+// message belongs to the open tool loop. Unchanged messages keep their atoms. The last atom that
+// the assistant spoke in, and all later atoms, may still grow. Callers must have called Absorb.
 func (b *Batch) Places() []pagevm.Place {
 	known, msgs := b.before.Places, b.Msgs
 	out := make([]pagevm.Place, len(msgs))

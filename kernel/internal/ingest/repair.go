@@ -30,7 +30,7 @@ type Request struct {
 	Prompt, Turn string
 	// Now is the time of the prompt.
 	Now time.Time
-	// Lead: the provider wants the user to speak first.
+	// Lead reports that the provider wants the user to speak first.
 	Lead bool
 	// Unchanged is the number of leading messages that the host guarantees to be unchanged.
 	Unchanged int
@@ -60,10 +60,10 @@ type Batch struct {
 	req    Request
 	before *branch.State
 	heard  *Heard
-	// kept counts the leading Msgs that are the same as before. led is the place after an opening
-	// that was put in front.
+	// kept counts the leading Msgs that are the same as before. led is the index after an opening
+	// that was inserted, 0 without an opening.
 	kept, led int
-	// was holds the earlier messages after the kept messages.
+	// was holds the previous messages after the first kept ones.
 	was   []memkernel.Message
 	taken []taken
 }
@@ -106,7 +106,7 @@ func (b *Batch) repairPlanned() {
 	raw := slices.Clone(b.req.Messages) // hosts truncate and append in place
 	if b.Branch != "" {
 		for i := range raw {
-			raw[i] = transcript.Untyped(raw[i]) // an agent speaks to its subagent
+			raw[i] = transcript.Untyped(raw[i]) // the speaker in a sidechain is an agent, not a person
 		}
 	}
 	if b.req.Prompt != "" {
@@ -159,17 +159,17 @@ func (b *Batch) note(notes []transcript.Note) {
 	}
 }
 
-// taken is a part that healing took out of a message.
+// taken is a part that repair took out of a message.
 type taken struct {
 	page, key string
 	part      *memkernel.Part
 }
 
-// opening goes in front of a conversation that begins with the assistant, where
-// the provider wants the user to speak first.
+// opening is the text that is put before a conversation that begins with the assistant, if the
+// provider wants the user to speak first.
 const opening = "[The conversation begins with the assistant's message below.]"
 
-// lead puts an opening in front where it is needed.
+// lead puts an opening before the conversation if one is needed.
 func (b *Batch) lead() {
 	first := 0
 	for first < len(b.Msgs)-1 && SystemRole(b.Msgs[first].Role) {
@@ -222,13 +222,13 @@ func promptMessage(branch string, req *Request) memkernel.Message {
 		Parts: []memkernel.Part{{Kind: memkernel.PartText, Text: req.Prompt, Typed: branch == ""}}}
 }
 
-// adoptPrompts recognises the message that the host has since made of a planned prompt, even if
-// the host decorated the text. The conversation keeps the bytes that were sent, and the prompt
-// never appears twice.
+// adoptPrompts finds the host's message for a prompt that was planned before the host wrote it,
+// even if the host decorated the text. The conversation keeps the bytes that were sent, and the
+// prompt never appears twice.
 func (b *Batch) adoptPrompts() {
 	seen, from := b.before.Proj.Seen, 0
 	if b.heard != nil {
-		from = b.kept // settled messages were looked at
+		from = b.kept // settled messages were searched before
 	}
 	for i := from; i < min(len(seen), len(b.Msgs)); i++ {
 		id, ok := strings.CutPrefix(seen[i].Key, promptPrefix)
@@ -252,7 +252,7 @@ func (b *Batch) adoptPrompts() {
 	}
 }
 
-// adopt remembers the host's key of a message that the kernel knows as a prompt.
+// adopt remembers which message of the host is a prompt that the kernel knows.
 func (b *Batch) adopt(prompt, key string) {
 	if key == "" || b.Adopted[prompt] == key {
 		return
@@ -491,8 +491,7 @@ func (g *Maker) buriedRun(m *memkernel.Message, from, to int) bool {
 	return g.buried(conversationID(g.Branch, m.Key, from), g.runContent(m, from, to).text)
 }
 
-// buried reports whether content was forgotten, as the content of the page itself or under
-// another name.
+// buried reports whether content was forgotten, either as the content of page id or anywhere else.
 func (g *Maker) buried(id, content string) bool {
 	hash := Hash(content)
 	return g.Graves.ForgottenContent(hash) || g.isForgotten(id, hash) || g.isForgotten(PageID(id[:2], id, hash), hash)
