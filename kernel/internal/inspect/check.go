@@ -163,7 +163,7 @@ func checkSession(s *session.Session) []health.Finding {
 	}
 	kept := checkpoint.NewStore(s.Files)
 	states, err := kept.Verify()
-	// Forgetting removes the reading position together with the other captured files.
+	// Forgetting removes the reading position and the other captured files together.
 	others, unlisted := s.Files.List("state")
 	if there, oops := kept.Captured(); oops == nil && !there && s.Account.Captured && (!s.Graves.Any() || unlisted == nil && len(others) > 0) {
 		out = append(out, health.Wrong(s.Key, fmt.Sprintf("%s: what was captured of %d observed turns is gone", kept.Folder(), s.Account.Committed), "observe the session's transcript again"))

@@ -31,7 +31,8 @@ func (in *Inspector) Doctor(ctx context.Context, r *health.Report, o health.Doct
 	return health.Run(ctx, r, looks(), &doctor{ctx: ctx, Report: r, alike: map[string]int{}, opts: o, in: in})
 }
 
-// looks returns a doctor's checks, in order. A check's rows without a problem are findings, too.
+// looks returns a doctor's checks, in order. A check also adds findings for subjects without a
+// problem.
 func looks() []health.Check[*doctor] {
 	look := func(code health.Code, title string, at func(*doctor)) health.Check[*doctor] {
 		return health.Check[*doctor]{Code: code, Title: title, Run: func(ctx context.Context, d *doctor, _ *health.Report) error {
@@ -63,13 +64,13 @@ type doctor struct {
 	sorts []health.Finding
 }
 
-// tell adds a finding to the check at hand.
+// tell adds a finding to the running check.
 func (d *doctor) tell(how health.Severity, what, hint string) {
 	d.Add(health.Finding{Severity: how, What: what, Hint: hint})
 }
 
-// oneOf adds one of many symptoms. The first few symptoms of a sort are reported, the others are
-// counted.
+// oneOf adds one of many symptoms of a sort. The first few symptoms of a sort are reported, and the
+// others are counted.
 func (d *doctor) oneOf(sort string, how health.Severity, what, hint string) {
 	if d.alike[sort]++; d.alike[sort] == 1 {
 		d.sorts = append(d.sorts, health.Finding{Severity: how, What: sort, Hint: hint})
@@ -90,7 +91,7 @@ func (d *doctor) countRest() {
 	clear(d.alike)
 }
 
-// files looks at the Markdown.
+// files checks the Markdown.
 func (d *doctor) files() {
 	m := d.in.Memory
 	if m == nil {
@@ -124,14 +125,14 @@ func (d *doctor) files() {
 		d.tell(health.OK, "left out: "+strings.Join(names, ", "), "index.include and index.exclude say what is memory")
 	}
 	if m.Private.IsRemote() {
-		return // the other checks concern its state, which is in the same place
+		return // the other checks concern the workspace's state, which is in the same place
 	}
 	if err := writable(d.in.Workspace); err != nil {
 		d.tell(health.Warning, fmt.Sprintf("%s can't be written: %v", d.in.Workspace, err), "nothing can be remembered in it; give yourself the right to write there")
 	}
 }
 
-// index looks at the index file.
+// index checks the index file.
 func (d *doctor) index() {
 	m := d.in.Memory
 	if m == nil {
@@ -157,7 +158,7 @@ func (d *doctor) index() {
 }
 
 // unsearchable are the states in which an index can't be searched. If the finding has no text, the
-// index's own words are used.
+// index's own error text is used.
 var unsearchable = map[api.IndexState]health.Finding{
 	api.IndexMissing: {Severity: health.Warning, What: "there is no index yet; the first search makes it", Hint: "run 'memkernel reindex'"},
 	api.IndexOlder:   {Severity: health.Warning, Hint: "run 'memkernel reindex', which makes it anew"},
@@ -180,7 +181,7 @@ func (d *doctor) vectors(st *api.IndexStatus) {
 	}
 }
 
-// embedding looks at where vectors come from.
+// embedding checks the embedder.
 func (d *doctor) embedding() {
 	if d.in.Memory == nil {
 		return
@@ -221,7 +222,7 @@ func (d *doctor) vectorLength(p embed.Provider, length int) {
 	}
 }
 
-// state looks at the state folder.
+// state checks the state folder.
 func (d *doctor) state() {
 	dir, missing := d.in.StateDir, false
 	for _, err := os.Stat(dir); err != nil && (missing || errors.Is(err, fs.ErrNotExist)) && dir != filepath.Dir(dir); _, err = os.Stat(dir) {
@@ -270,7 +271,7 @@ func (d *doctor) state() {
 		"what is no secret can be named in redact.allow, a rule in redact.disable_rules")
 }
 
-// window looks for requests whose system prompt and tools alone do not fit.
+// window reports requests whose system prompt and tools alone do not fit the window.
 func (d *doctor) window() {
 	unfit := session.Unfit(d.in.State)
 	for _, model := range sorted(unfit) {
@@ -281,7 +282,7 @@ func (d *doctor) window() {
 	}
 }
 
-// book looks at the age of the price book.
+// book checks the age of the price book.
 func (d *doctor) book() {
 	newest := ""
 	for _, m := range d.in.Prices.Models() {

@@ -111,7 +111,7 @@ func contentOf(s *session.Session, id string) (*api.Content, error) {
 func blob(s *session.Session, hash string) (*api.Content, error) {
 	b, err := s.Blobs.Get(hash)
 	if forgotten, buried := s.Graves.Blobs[hash]; buried && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !slices.ContainsFunc(slices.Collect(maps.Values(s.Pages)), func(p *pagevm.Page) bool {
-		return !s.Graves.Retired(p.ID) && slices.Contains(session.BlobsOf(p), hash) // a page that must have the blob
+		return !s.Graves.Retired(p.ID) && slices.Contains(session.BlobsOf(p), hash) // this page should have the blob
 	}) {
 		return &api.Content{ID: hash, Reason: api.GetForgotten, Detail: "what it belonged to was forgotten, or is no longer kept"}, nil
 	}
@@ -124,7 +124,7 @@ func blob(s *session.Session, hash string) (*api.Content, error) {
 	return &api.Content{ID: hash, Reason: api.GetOK, Text: string(b)}, nil
 }
 
-// span joins the pages of a span. A line above each page names the page.
+// span joins the pages of a span. A line above each page gives the page's id.
 func span(s *session.Session, sp branch.Span) (*api.Content, error) {
 	c := &api.Content{ID: sp.ID, Reason: api.GetOK, Pages: sp.Pages}
 	var b strings.Builder

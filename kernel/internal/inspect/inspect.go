@@ -23,13 +23,13 @@ type Inspector struct {
 	Elsewhere           bool // the state is not in StateDir
 	Backups             *store.Blobs
 	Sessions            *session.Table
-	// Set holds the settings of memory, which the findings complete.
+	// Set holds the settings of memory. A status adds the measured sizes.
 	Set api.MemoryStatus
 	// IndexPath is the file of memory's index.
 	IndexPath string
 	// Embedder makes the vectors of memory. It may be nil.
 	Embedder embed.Provider
-	// StateFile and Buffer say which records of the working state are kept.
+	// StateFile and Buffer report which records of the working state are kept.
 	StateFile, Buffer bool
 	// NoSession returns the error for a missing session.
 	NoSession func(key string) error

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Kept returns what a session keeps of its conversation.
+// Kept returns a session's stored pages, and the cuts of its newest plan.
 func Kept(s *session.Session) (*api.KeptSession, error) {
 	out, seen, shown := &api.KeptSession{}, map[string]bool{}, map[string]pagevm.Item{}
 	var newest *branch.State
