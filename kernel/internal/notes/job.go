@@ -17,7 +17,7 @@ import (
 // bytes per token, other languages and code have fewer.
 const bytesPerToken = 3
 
-// Said is a branch of a session after a turn or a boundary.
+// Said is a branch of a session after a turn or a boundary, and the notes on it.
 type Said struct {
 	// Folder is the session's folder.
 	Folder store.Store
@@ -32,8 +32,8 @@ type Said struct {
 	Hosts []pagevm.HostMessage
 	// Ended is the number of leading messages that belong to ended turns.
 	Ended int
-	// Summary is the mechanical summary. Notes are the notes that are already in the journal and
-	// rest on Messages.
+	// Summary is the mechanical summary. Notes are the notes in the journal that are about
+	// Messages.
 	Summary summary.State
 	Notes   summary.Notes
 	Mask    func(string) string
@@ -92,8 +92,8 @@ func (n *Taker) Job(s *Said) *Job {
 			Mark: summary.Mark{Key: msgs[d.Used-1].Key, Messages: d.Used, Model: summary.Excerpt(n.opt.Model.Name(), 120)}}}
 }
 
-// reaches reports whether the ended turns go as far as the summary. An old turn that is delivered
-// again does not, and has nothing new.
+// reaches reports whether the ended turns include the message with key, up to which the summary
+// goes. If they don't, an old turn was delivered again and there is nothing new.
 func reaches(msgs []memkernel.Message, end int, key string) bool {
 	return slices.ContainsFunc(msgs[end-1:], func(m memkernel.Message) bool { return m.Key == key })
 }
@@ -144,7 +144,7 @@ func pageOf(hosts []pagevm.HostMessage, key string) string {
 // releases the lock when its holder dies.
 const lockName = "summary.lock"
 
-// ask sends a delta to the model and hands over the answer.
+// ask sends a delta to the model. The session s commits the answer.
 func (n *Taker) ask(ctx context.Context, job *Job, s session) {
 	if !store.Exists(job.Folder, "") {
 		return // the session ended
@@ -182,7 +182,7 @@ func (n *Taker) ask(ctx context.Context, job *Job, s session) {
 		err = s.Commit(job, updates, facts)
 	}
 	if err != nil {
-		// Asking again at once would only be paid for again.
+		// Another attempt would cost the same again.
 		n.calm.Note(n.opt.Model.Name(), &summary.ModelError{Reason: summary.ReasonNotWritten, Err: err}, n.now())
 	}
 }
