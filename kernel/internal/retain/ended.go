@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/trace"
 )
 
-// endSessions finds the sessions that are over and, with req.Apply, ends them. It adds to gone
-// the folders of the sessions that are removed, or would be removed with req.Apply.
+// endSessions finds the sessions that were unused for too long and, with req.Apply, ends them. It
+// adds to gone the folders of the sessions that are removed, or would be removed with req.Apply.
 func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *api.Retained, cited map[string]bool, gone map[session.Holder]bool) error {
 	if req.Sessions <= 0 {
 		return nil
@@ -45,12 +45,12 @@ func (k *Keeper) endSessions(ctx context.Context, req *api.RetainRequest, out *a
 		}
 		e, err := k.over(ctx, f, before, req.Now, named, out)
 		if e == nil || err != nil {
-			continue // it stays; an unreadable session is reported
+			continue // the session stays; an unreadable session is reported later
 		}
 		if req.Apply {
 			unlock, ok := k.Sessions.TakeUnread(f)
 			if !ok {
-				continue // a call has the session, or had it meanwhile
+				continue // a call uses the session, or has used it meanwhile
 			}
 			ended, err := folder.End(ctx, k.State, f, folder.Tombstone{Key: e.Session, Last: e.Last, Reason: "retention"}, before, req.Now)
 			if ended && err == nil {

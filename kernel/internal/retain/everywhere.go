@@ -51,8 +51,8 @@ func (k *Keeper) Everywhere(ctx context.Context, req api.EverywhereRequest) (*ap
 			w = append(w, x)
 		}
 	}
-	// First the backups of memory's files, and the facts that were made of these: when the sessions
-	// forget the words, they would remove the backups as a whole.
+	// The backups of memory's files, and the facts that were made from these files, come first.
+	// Otherwise the sessions would remove whole backups when they forget the words.
 	clean := func(s string) string {
 		if w.in(s) {
 			return ""
@@ -102,14 +102,14 @@ func (k *Keeper) wholeSession(ctx context.Context, req *api.EverywhereRequest, o
 }
 
 const (
-	// mostSaid is the number of messages of a forgotten session that are looked for.
+	// mostSaid is the number of messages of a forgotten session that are searched for.
 	mostSaid = 64
-	// longSaid is the least length, in characters, of a message that is looked for. Shorter
-	// messages occur in other sessions, too.
+	// longSaid is the least length, in characters, of a line that is searched for. Shorter lines
+	// occur in other sessions, too.
 	longSaid = 60
 )
 
-// saidIn returns lines of the messages in a session.
+// saidIn returns the first long line of each message of a session, at most mostSaid lines.
 func (k *Keeper) saidIn(ctx context.Context, key string) (out []words, err error) {
 	s, unlock, err := k.Sessions.Visit(ctx, folder.Of(key))
 	if err != nil {
@@ -123,7 +123,7 @@ func (k *Keeper) saidIn(ctx context.Context, key string) (out []words, err error
 		}
 		text, err := r.Content(p)
 		if err != nil {
-			continue // it is gone already
+			continue // the content is gone already
 		}
 		for l := range strings.Lines(text) {
 			if l = strings.TrimSpace(l); len([]rune(l)) >= longSaid {
@@ -171,8 +171,8 @@ func (k *Keeper) forgetWords(ctx context.Context, name string, w wordings, req *
 	})
 }
 
-// forgetLines takes the lines that hold words out of memory's own files, also of logs that are
-// closed. It does not change notes, which belong to their author, and names their lines.
+// forgetLines removes the lines that hold words from memory's own files, also from logs that are
+// closed. It does not change notes, which belong to their author. It lists their lines in out.Left.
 func (k *Keeper) forgetLines(ctx context.Context, w wordings, apply bool, out *api.Everywhere) error {
 	if k.Memory == nil {
 		return nil
@@ -220,8 +220,8 @@ func (k *Keeper) reindexed(ctx context.Context, out *api.Everywhere) error {
 	return err
 }
 
-// scan searches all of memkernel's files for words, byte for byte. What the lines that are left in
-// notes say, it expects in the index, too.
+// scan searches all of memkernel's files for words, byte for byte. It does not report the index if
+// lines that stay in notes hold the words, since the index has these lines, too.
 func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *api.Everywhere) error {
 	noted := out.Left
 	look := func(where string, r io.Reader, err error, why string) {
@@ -269,7 +269,7 @@ func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *api.Ev
 		r, err := k.Memory.Private.FS().Open(f.Path)
 		why := "edit the file"
 		if slices.ContainsFunc(noted, func(l api.LeftPlace) bool { return strings.HasPrefix(l.Path, f.Path+":") }) {
-			why = "" // its lines are named
+			why = "" // the file's lines are listed
 		}
 		look(f.Path, r, err, why)
 		if err == nil {
@@ -279,7 +279,7 @@ func (k *Keeper) scan(ctx context.Context, of []words, applied bool, out *api.Ev
 	return ctx.Err()
 }
 
-// indexFiles are the names of the index and of SQLite's own files beside it.
+// indexFiles are the names of the index and of SQLite's own files next to it.
 var indexFiles = []string{"index.sqlite", "index.sqlite-wal", "index.sqlite-shm"}
 
 // whyLeft returns advice about a file of the state folder.
@@ -357,7 +357,7 @@ func (w wordings) lines(text string) (out []int) {
 				continue
 			}
 			if n > 1 && w.in(strings.Join(lines[i+1:i+n], " ")) {
-				break // the first line has no part in it
+				break // the first line is not part of the occurrence
 			}
 			for j := i; j < i+n; j++ {
 				if !slices.Contains(out, j) {
@@ -379,7 +379,7 @@ func fold(s string) string {
 	return strings.ToLower(strings.Join(strings.Fields(blanks.Replace(s)), " "))
 }
 
-// scanChunk is how much of a file is looked at together, in bytes.
+// scanChunk is the number of bytes of a file that are searched at once.
 const scanChunk = 4 << 20
 
 // scanned reads all of a file and reports whether the file holds any of the words.

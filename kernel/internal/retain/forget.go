@@ -253,7 +253,7 @@ func (k *Keeper) forgetEntries(ctx context.Context, s *session.Session, scrub *s
 	return nil
 }
 
-// finishForget removes the promised contents. Opening a session for writing does that.
+// finishForget opens the sessions of folders for writing, which removes the promised contents.
 func (k *Keeper) finishForget(ctx context.Context, folders []string) error {
 	for _, f := range longwork.Over(ctx, "session", folders) {
 		err := k.Sessions.WriteFolder(ctx, f, func(s *session.Session) error { return s.EraseErr })
@@ -264,7 +264,7 @@ func (k *Keeper) finishForget(ctx context.Context, folders []string) error {
 	return nil
 }
 
-// elsewhere names places outside of pages that hold the same content as the pages.
+// elsewhere names places other than pages that hold the same content as the pages.
 func elsewhere(s *session.Session, pages []*pagevm.Page, sc *session.Scrubber) []string {
 	var out []string
 	hashes, meant := map[string]bool{}, map[string]bool{}
@@ -278,7 +278,7 @@ func elsewhere(s *session.Session, pages []*pagevm.Page, sc *session.Scrubber) [
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Memories.Entries)) {
 		if flushed, _ := workstate.WrittenBy(id); flushed {
-			continue // it is removed
+			continue // this entry is removed
 		}
 		if b := s.Memories.Entries[id]; sc.Text(b.Text) != b.Text {
 			out = append(out, fmt.Sprintf("entry %s of %s quotes it", id, b.Path))
@@ -334,7 +334,7 @@ func (k *Keeper) forgetSaid(ctx context.Context, s *session.Session, pages []*pa
 			return err
 		}
 		if err != nil {
-			continue // it is gone already
+			continue // the content is gone already
 		}
 		turns = append(turns, archive.Turns(p, text)...)
 	}

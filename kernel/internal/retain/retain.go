@@ -243,11 +243,11 @@ func lastStart(lines map[branch.Key]*branch.State) (last time.Time) {
 	return last
 }
 
-// retainBlobs keeps the promises, and removes blobs that no page holds, if that can be
-// determined.
+// retainBlobs removes the promised contents and the rest of ended sessions. If told is true, every
+// session could be read. It then also removes the blobs that no page holds.
 func (k *Keeper) retainBlobs(ctx context.Context, folders []string, told bool) error {
 	if err := k.finishForget(ctx, folders); err != nil && told {
-		return err // else an unreadable session may hold the blob, which stays until that is known
+		return err // if told is false, the blobs stay for now, since an unreadable session may hold them
 	}
 	if err := folder.FinishEnded(ctx, k.State); err != nil {
 		return fmt.Errorf("retain: %w", err)

@@ -24,7 +24,7 @@ func (k *Keeper) Salvage(ctx context.Context, req api.SalvageRequest) (*api.Salv
 	if req.Project {
 		key, name = folder.Project, folder.Project
 	} else {
-		// check and status name sessions by their folders that they can't read
+		// check and status name a session that they can't read by its folder.
 		found, err := folder.Find(k.State, key)
 		if err == nil && found == "" {
 			err = k.NoSession(key)
@@ -104,7 +104,7 @@ func salvageSession(ctx context.Context, s *session.Session, apply bool) (*api.S
 		if out.Aside = append(out.Aside, aside...); err != nil {
 			return out, err
 		}
-		// Contents that prompts showed may depend on lost contents.
+		// The projections may show contents that are lost.
 		others = append(others, folder.DamagedFile{In: s.Files, Name: folder.RecordsFile})
 	}
 	aside, err := points.PutAside(states)
