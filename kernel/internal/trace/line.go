@@ -20,13 +20,14 @@ type line struct {
 	// After is the plan of the line that this line continues. A line without After is complete by
 	// itself.
 	After string `json:"after,omitempty"`
-	// Before is the projection that the plan started from, unless it is the one of After. Of the
-	// projection of After, it has the first KeepSeen and KeepItems entries, which are left out.
+	// Before is the projection that the plan started from. It is nil if After's plan made that
+	// projection. Before lacks its first KeepSeen and KeepItems entries, which are those of After's
+	// projection.
 	Before    *pagevm.Projection `json:"before,omitempty"`
 	KeepSeen  int                `json:"keep_seen,omitempty"`
 	KeepItems int                `json:"keep_items,omitempty"`
-	// KeepHost and KeepPlaces count the unchanged entries of the previous line. Host and Places
-	// follow them.
+	// KeepHost and KeepPlaces count the leading entries that are unchanged since the previous line.
+	// Host and Places hold the entries after them.
 	KeepHost   int                  `json:"keep_host,omitempty"`
 	Host       []pagevm.HostMessage `json:"host,omitempty"`
 	KeepPlaces int                  `json:"keep_places,omitempty"`
@@ -48,11 +49,12 @@ type step struct {
 	Out     json.RawMessage `json:"out"`
 }
 
-// cutIn is the input of the cut planner: the fields that differ from its previous call.
+// cutIn is the input of the cut planner: the fields that differ from the planner's previous input.
 type cutIn = fields
 
-// selectIn is the input of the selector. The messages, their places and the messages that left
-// are as in the input of Next, except Segments. Fields holds the rest.
+// selectIn is the recorded input of the selector. It leaves out the messages and their places,
+// because the input of Next has them. Segments holds the differences between the two inputs, and
+// Fields the other fields.
 type selectIn struct {
 	Fields   fields         `json:"fields"`
 	Segments []segmentPatch `json:"segments,omitempty"`
@@ -60,7 +62,7 @@ type selectIn struct {
 	Seen []pagevm.Seen `json:"seen,omitempty"`
 }
 
-// segmentPatch names the fields of a segment that the selector saw otherwise.
+// segmentPatch names the fields that a segment has in the selector's input but not in Next's.
 type segmentPatch struct {
 	Message int    `json:"message"`
 	Segment int    `json:"segment"`
@@ -70,7 +72,7 @@ type segmentPatch struct {
 // nextIn is the input of Next, apart from the projection and the conversation.
 type nextIn struct {
 	Wishes pagevm.Wishes `json:"wishes"`
-	// Selected reports that the selector's newest wish was passed on, for Reason.
+	// Selected reports that the newest wish of the selector was passed on to Next, with Reason.
 	Selected bool             `json:"selected,omitempty"`
 	Reason   pagevm.CutReason `json:"reason,omitempty"`
 	Cache    pagevm.Cache     `json:"cache"`
@@ -92,7 +94,7 @@ func strictly(data []byte, v any) error {
 	return dec.Decode(v)
 }
 
-// talk updates the conversation of the previous line by a line's conversation.
+// talk applies a line's changes to the conversation of the previous line.
 func (b *base) talk(l *line) error {
 	if l.KeepHost < 0 || l.KeepHost > len(b.hosts) || l.KeepPlaces < 0 || l.KeepPlaces > len(b.places) {
 		return fmt.Errorf("it keeps more than there is: keep_host %d of %d, keep_places %d of %d", l.KeepHost, len(b.hosts), l.KeepPlaces, len(b.places))
@@ -125,7 +127,7 @@ func (b *base) start(l *line) error {
 	return nil
 }
 
-// cutWas asks the cut planner with the input of a step.
+// cutWas restores the cut planner's input of a step in b.cut.
 func (b *base) cutWas(s *step) error {
 	var f cutIn
 	err := json.Unmarshal(s.In, &f)
@@ -245,7 +247,7 @@ func selectInOf(p *Plan, in *pagevm.SelectInput, seen []pagevm.Seen) (selectIn, 
 	return out, err
 }
 
-// nextInOf returns the recorded input of Next. wish is the selector's newest.
+// nextInOf returns the recorded input of Next. wish is the newest wish of the selector.
 func nextInOf(d *plan.NextStep, wish *pagevm.CutWish) nextIn {
 	in := nextIn{Wishes: d.Wishes, Cache: d.Cache}
 	if c := d.Wishes.Cut; c != nil && c == wish {

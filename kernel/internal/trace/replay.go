@@ -40,14 +40,14 @@ func Replay(name string, r io.Reader) (*api.TraceReport, error) {
 	return p.report, nil
 }
 
-// replay decides again.
+// replay repeats the decisions of a trace.
 type replay struct {
 	report *api.TraceReport
 	other  map[string]bool // deciders of another version
 	lines  map[conversation]*traced
 }
 
-// line decides one plan again.
+// line repeats the decisions of one plan.
 func (p *replay) line(l store.TraceLine) error {
 	rec, err := decode(&l.Record)
 	if err != nil {
@@ -75,7 +75,8 @@ func (p *replay) line(l store.TraceLine) error {
 	return nil
 }
 
-// file files the result of a plan. d is the difference that ended the plan, if any.
+// file adds the result of a plan to the report. d is the difference that ended the plan, nil if
+// there was none.
 func (p *replay) file(l store.TraceLine, a *planAgain, d *api.TraceDifference) {
 	r := p.report
 	switch {
@@ -96,8 +97,8 @@ func (p *replay) file(l store.TraceLine, a *planAgain, d *api.TraceDifference) {
 	}
 }
 
-// base returns the state that a line continues, updated by the line's own conversation. It
-// returns nil if that state could not be decided again.
+// base returns the state that a line continues, updated by the line's own conversation. It returns
+// nil if the decisions that lead to this state could not be repeated.
 func (p *replay) base(key conversation, rec *line) (*base, error) {
 	var b base
 	if rec.After != "" {
@@ -116,7 +117,7 @@ func (p *replay) base(key conversation, rec *line) (*base, error) {
 	return &b, b.talk(rec)
 }
 
-// planAgain decides one plan again.
+// planAgain repeats the decisions of one plan.
 type planAgain struct {
 	rec  *line
 	base base // the state before the plan, and after run the state after the plan
@@ -124,15 +125,14 @@ type planAgain struct {
 	align pagevm.Alignment
 	grown *pagevm.Projection // the result of the first Next
 	proj  *pagevm.Projection // the result of the chosen Next
-	wish  *pagevm.CutWish    // the selector's newest, as recorded
+	wish  *pagevm.CutWish    // the selector's newest wish, as recorded
 	// others are the decisions of other versions that differ now.
 	others []*api.TraceDifference
-	// foreign reports that a decision in others is the reason why the plan can't be decided to
-	// its end.
+	// foreign reports that a decision in others prevents the plan from being repeated to its end.
 	foreign bool
 }
 
-// run decides the plan again and returns the first field that differs, or nil if no field
+// run repeats the plan's decisions and returns the first field that differs, or nil if no field
 // differs.
 func (a *planAgain) run(other map[string]bool) (*api.TraceDifference, error) {
 	a.align = pagevm.Align(a.base.proj, a.base.hosts)
@@ -153,13 +153,14 @@ func (a *planAgain) run(other map[string]bool) (*api.TraceDifference, error) {
 			if a.otherwise(s.Decider, d, other); !a.foreign || s.Decider == stepNext {
 				return d, nil
 			}
-			a.foreign = false // the decision is in the trace
+			a.foreign = false // the trace has this decision, so the replay continues with it
 		}
 	}
 	return a.finish(other)
 }
 
-// otherwise files a decision that a decider now makes differently.
+// otherwise names the decider of a difference d, and returns d. If the trace has another version of
+// the decider, the difference is added to others.
 func (a *planAgain) otherwise(decider string, d *api.TraceDifference, other map[string]bool) *api.TraceDifference {
 	if d == nil {
 		return nil

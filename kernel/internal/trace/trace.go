@@ -1,16 +1,15 @@
-// Package trace records how plans were decided, and decides plans again.
+// Package trace records the decisions of plans, and repeats them.
 //
 // The decision trace of a session, trace.jsonl, holds one line for every plan that was recorded on
 // this machine: the decisions in order, and for each decision the function that made it and all
 // inputs of that function. A plan notes the calls while it is made ([plan.Step]), a [Writer] makes
-// a line of them, and [Replay] decides again and compares.
+// a line of them, and [Replay] repeats the decisions and compares the results.
 //
-// The inputs of a function are written field by field, as differences from the function's
-// previous inputs in the trace. A new field of an input is therefore recorded without a change
-// here.
+// The inputs of a function are written field by field, as differences from the function's previous
+// inputs in the trace. A new field of an input is therefore recorded without a change here.
 //
-// The package makes no decisions and never delays a plan. It writes keys, hashes, sizes and
-// levels, and no content of a conversation.
+// The package makes no decisions and never delays a plan. It writes keys, hashes, sizes and levels,
+// and no content of a conversation.
 package trace
 
 import (
@@ -73,18 +72,18 @@ type conversation struct{ branch, model string }
 // Writer writes a session's trace. A nil Writer writes nothing.
 type Writer struct {
 	file *store.Trace
-	// lines holds each conversation as the newest line of the file describes it. The next line is
-	// written as the differences.
+	// lines holds the state of each conversation after its newest line. The next line records the
+	// differences from this state.
 	lines map[conversation]*traced
 }
 
 // traced is the state of a conversation after a line of the trace.
 type traced struct {
 	base
-	plan string // "" after a plan that could not be decided again
+	plan string // "" after a plan whose decisions could not be repeated
 }
 
-// base is the state that the next line of a conversation is written against, and read against.
+// base is the state of a conversation from which its next line records the differences.
 type base struct {
 	proj   *pagevm.Projection
 	hosts  []pagevm.HostMessage
