@@ -64,7 +64,7 @@ func LastWrite(in store.Store, now time.Time, also ...string) (last time.Time, b
 		}
 		return nil
 	})
-	if last.After(now) || err != nil && !errors.Is(err, fs.ErrNotExist) { // if a file can't be examined, the session counts as used now
+	if last.After(now) || err != nil && !errors.Is(err, fs.ErrNotExist) { // an unknown time counts as now
 		last = now
 	}
 	return last, bytes

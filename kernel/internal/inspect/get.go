@@ -111,7 +111,7 @@ func contentOf(s *session.Session, id string) (*api.Content, error) {
 func blob(s *session.Session, hash string) (*api.Content, error) {
 	b, err := s.Blobs.Get(hash)
 	if forgotten, buried := s.Graves.Blobs[hash]; buried && (errors.Is(err, fs.ErrNotExist) || err == nil && forgotten) && !slices.ContainsFunc(slices.Collect(maps.Values(s.Pages)), func(p *pagevm.Page) bool {
-		return !s.Graves.Retired(p.ID) && slices.Contains(session.BlobsOf(p), hash) // this page should have the blob
+		return !s.Graves.Retired(p.ID) && slices.Contains(session.BlobsOf(p), hash) // the page needs the blob
 	}) {
 		return &api.Content{ID: hash, Reason: api.GetForgotten, Detail: "what it belonged to was forgotten, or is no longer kept"}, nil
 	}
