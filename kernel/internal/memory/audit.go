@@ -17,12 +17,12 @@ import (
 // errCopy is returned if the index could not be copied for the check.
 var errCopy = errors.New("the index could not be copied to be checked")
 
-// auditTries is the number of checks of an index that is written during each check.
+// auditTries is the number of attempts to check an index that others write during the check.
 const auditTries = 3
 
-// Audit checks the index in a file, leaves no file of its own next to it, and returns the faults
-// of the index. An older index counts as faultless, because the next reindex replaces it. skipped is
-// why the index was not checked. The error is the reason why the index can't be opened.
+// Audit checks the index in a file, leaves no file of its own next to it, and returns the faults of
+// the index. An older index counts as faultless, because the next reindex replaces it. skipped is
+// why the index was not checked. If the index can't be opened, err is the reason.
 //
 // If a write-ahead log is in use, even a reader makes SQLite create and change files. So an index
 // without a log is read as immutable, and an index with a log is copied first. The faults count

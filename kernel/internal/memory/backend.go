@@ -11,11 +11,11 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// chunkerMark is part of the rules by which files are cut. An index that was made before secrets
-// were masked lacks it and is rebuilt.
+// chunkerMark is part of the rules by which files are cut into chunks. An index without it was made
+// before secrets were masked, and is rebuilt.
 const chunkerMark = ", secrets masked"
 
-// opened is the index for searches.
+// opened is the index that searches use. It is opened when it is first needed.
 type opened struct {
 	backend api.Backend
 	ranking *retrieval.Options

@@ -80,7 +80,7 @@ func (c *corpus) markdown(ctx context.Context, skipped func(api.SkippedFile)) it
 				continue
 			}
 			if _, own := markdownstore.Classify(f.Path); err == nil && !own && slices.ContainsFunc(c.extras, func(x *extra) bool { return x.holds(f.Path) }) {
-				continue // found by that folder's name
+				continue // the file is listed under that folder's name
 			}
 			if !yield(f, err) {
 				return
@@ -113,7 +113,7 @@ func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, s
 	}
 }
 
-// with returns f with a stat that changes if f or a second file changes, such as the caption of f.
+// with returns f with a stat that also changes if a second file changes, such as the caption of f.
 func with(f markdownstore.File, second fs.FileInfo) markdownstore.File {
 	f.Size += second.Size()
 	f.Changed = max(f.Changed, cmp.Or(markdownstore.Changed(second), second.ModTime().UnixNano()))
@@ -182,7 +182,7 @@ func (c *corpus) mediaUnder(ctx context.Context, dir string, skipped func(api.Sk
 // nameless is the reason for leaving out a file or folder whose name can't be shown.
 const nameless = "its name holds characters that can't be shown; rename it"
 
-// chunks reads a file and cuts it.
+// chunks reads a file and cuts it into chunks.
 func (c *corpus) chunks(path string, r *api.Reindexed) ([]index.Chunk, error) {
 	if IsPast(path) {
 		return c.pastChunks(path)
@@ -256,7 +256,8 @@ func (c *corpus) without(names []string, also func(string) bool) func(string) bo
 	}
 }
 
-// pastChunks cuts a document of a past session. The document's secrets are masked already.
+// pastChunks cuts a document of a past session into chunks. The document's secrets are masked
+// already.
 func (c *corpus) pastChunks(path string) ([]index.Chunk, error) {
 	text, err := c.past.Read(path)
 	if err != nil {

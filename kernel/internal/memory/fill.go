@@ -13,11 +13,11 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// ProbeText is a text that every model takes.
+// ProbeText is a text that every embedding model accepts.
 const ProbeText = "memory"
 
-// errUnasked is the reason why a model on another machine has made no vectors yet: nobody has
-// asked for the first ones.
+// errUnasked is the reason why a model on another machine has made no vectors yet: no caller has
+// requested the first ones.
 var errUnasked = errors.New("the first are made by a reindex that somebody asks for, since the model is not on this machine")
 
 // filling gives chunks their vectors in one reindex.
@@ -57,8 +57,8 @@ func fillAlone(ctx context.Context, o *Options, f *filling) error {
 	return fill(ctx, f)
 }
 
-// fill gives every chunk its vector and puts the embedder's model in use. While another model is
-// in use, its vectors answer until the new ones are complete.
+// fill gives every chunk a vector and puts the embedder's model in use. Until all its vectors are
+// made, searches use the vectors of the previous model.
 func fill(ctx context.Context, f *filling) error {
 	err := f.once(ctx, f.opts.Full)
 	if errors.Is(err, index.ErrModel) { // the length changed
@@ -95,7 +95,7 @@ func (f *filling) once(ctx context.Context, check bool) error {
 		err = f.ix.UseModel(ctx, f.p.Model(), dim)
 	}
 	if m, ok := f.ix.(measurer); err == nil && ok {
-		var down error // then nothing is measured, and no vector is missing
+		var down error // if the embedder fails here, nothing is measured, and no vector is missing
 		err = m.Measure(ctx, func(ctx context.Context, text string) (v []float32, err error) {
 			v, err = f.p.EmbedQuery(ctx, text)
 			down = err
@@ -123,9 +123,9 @@ func (f *filling) allowed(ctx context.Context) error {
 	return err
 }
 
-// measure determines the length of the model's vectors. Vectors of another length under the
-// model's name can't be compared with any question, so measure forgets them. It returns the model
-// that is then in use.
+// measure determines the length of the model's vectors. It forgets vectors of another length that
+// are stored under the model's name, because they can't be compared with any question. It returns
+// the model that is then in use.
 func (f *filling) measure(ctx context.Context) (used string, dim int, err error) {
 	if dim = embed.Describe(f.p).Dim; dim == 0 {
 		v, err := f.p.EmbedQuery(ctx, ProbeText)

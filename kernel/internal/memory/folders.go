@@ -44,7 +44,7 @@ func newExtras(all []api.MemoryFolder, workspace string, o markdownstore.Options
 	return out
 }
 
-// holds reports whether a file of the workspace is the folder's.
+// holds reports whether a file of the workspace is in the folder.
 func (x *extra) holds(path string) bool { return x.inside != "" && strings.HasPrefix(path, x.inside) }
 
 func (x *extra) prefix() string { return x.Name + ":" }
@@ -144,8 +144,8 @@ func (m *Memory) Read(private bool, path string, from, lines int) (markdownstore
 	return c, err
 }
 
-// Stores yields the workspace and the additional folders that are there, each by the prefix of its
-// files' names in the index.
+// Stores yields the workspace and the additional folders that exist. The key is the prefix of the
+// names that their files have in the index.
 func (m *Memory) Stores() iter.Seq2[string, *markdownstore.Store] {
 	return func(yield func(string, *markdownstore.Store) bool) {
 		more := yield("", m.Private)
@@ -157,7 +157,7 @@ func (m *Memory) Stores() iter.Seq2[string, *markdownstore.Store] {
 	}
 }
 
-// collection is the name of the workspace's own files among the folders.
+// collection is the name of the collection of the workspace's own files.
 const collection = "workspace"
 
 // inCollection reports whether a path belongs to a collection, which is a named folder or the

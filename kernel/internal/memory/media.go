@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// mediaTypes are the types of images and sounds that may be found by meaning, by the ends of
-// their file names.
+// mediaTypes are the types of images and sounds that can be embedded, by the extensions of their
+// file names.
 var mediaTypes = map[string]string{
 	".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp", ".gif": "image/gif",
 	".heic": "image/heic", ".heif": "image/heif", ".mp3": "audio/mpeg", ".wav": "audio/wav", ".ogg": "audio/ogg",
@@ -26,8 +26,8 @@ var mediaTypes = map[string]string{
 // mediaType returns the type of an image or sound by its file name, or "" for any other file.
 func mediaType(name string) string { return mediaTypes[strings.ToLower(path.Ext(name))] }
 
-// mediaStat returns the stat of a file, combined with the stat of its caption, so that a change
-// of the file or the caption shows. why is the reason why the file can't be embedded.
+// mediaStat returns the stat of a file. The stat also changes if the file's caption changes. why is
+// the reason why the file can't be embedded.
 func mediaStat(root *os.Root, name string, by embed.Provider) (st index.FileStat, why string, err error) {
 	fi, err := root.Stat(name)
 	if err != nil {

@@ -52,7 +52,8 @@ type Options struct {
 	Leases store.Store
 	// Embedder makes vectors. Nil makes none.
 	Embedder embed.Provider
-	// Allow, if not nil, may refuse to send texts to Embedder that no caller asked to send.
+	// Allow, if not nil, returns an error if texts must not be sent to Embedder unless a caller has
+	// approved that.
 	Allow func(api.EmbedEstimate) error
 	// MediaPaths are folders of the workspace with images and sounds.
 	MediaPaths []string
@@ -65,11 +66,11 @@ type Options struct {
 	// After makes the timers for Wait. It defaults to [time.After].
 	After func(time.Duration) <-chan time.Time
 	// Sync decides when the index is brought up to date in the background. Open fills in the
-	// function of a run and the watched folders, except the Debounce.
+	// function of a run and the watched folders, but not the Debounce.
 	Sync SyncOptions
 }
 
-// SessionOptions say whether past sessions are searched.
+// SessionOptions decide whether past sessions are searched.
 type SessionOptions struct {
 	Enabled bool
 	// Sources are folders of transcripts that hosts write. Own, if not nil, lists sessions from
@@ -86,7 +87,7 @@ type Memory struct {
 	Private, Shared *markdownstore.Store
 	// Past are documents of the words said in sessions.
 	Past  *sessions.Store
-	heard *past // reads them
+	heard *past // reads the past sessions into Past
 	// Sync keeps the index up to date.
 	Sync *syncer
 
@@ -139,14 +140,14 @@ func openFiles(ctx context.Context, dir string, o *Options) (*markdownstore.Stor
 	return s, err
 }
 
-// Fresh makes later reads see everything that other processes have written so far.
+// Fresh makes later reads see all writes of other processes so far.
 func (m *Memory) Fresh(ctx context.Context) error {
 	_, err := m.Private.Version(ctx, 0)
 	return err
 }
 
-// recently is how old the knowledge of files elsewhere may be for a search. A caller that needs
-// newer knowledge must call Fresh first.
+// recently is the greatest age of a search's knowledge of files outside the workspace's folder. A
+// caller that needs newer knowledge must call Fresh first.
 const recently = time.Second
 
 // syncOptions returns the syncer's functions and watched folders.
@@ -163,7 +164,7 @@ func (m *Memory) syncOptions() SyncOptions {
 		w := *o.Watch
 		w.Tree = watched(m.Private)
 		for _, x := range m.corpus.extras {
-			if st, err := x.store(true); err == nil { // the clock sees a folder that is made later
+			if st, err := x.store(true); err == nil { // a later folder is seen at intervals
 				w.Also = append(w.Also, watched(st))
 			}
 		}
@@ -172,7 +173,7 @@ func (m *Memory) syncOptions() SyncOptions {
 	return o
 }
 
-// poll looks at files that can't be watched.
+// poll returns a watcher for files that the system can't watch.
 func poll(st *markdownstore.Store, w *watch.Options) watcher {
 	return watch.Poll(w.Debounce, func(ctx context.Context) (int64, error) { return st.Version(ctx, 0) })
 }
@@ -224,8 +225,8 @@ type readFile struct {
 	placedFile
 }
 
-// mtimeGrain is the age from which a modification time is trusted. A file can change twice within
-// the grain of a clock.
+// mtimeGrain is the age from which a modification time is trusted. Within the grain of a clock a
+// file can change twice and keep its time.
 const mtimeGrain = 2 * time.Second
 
 // File reads a file of the workspace. ok is false if the file does not exist, or is empty.

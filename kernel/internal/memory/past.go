@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// past reads past sessions, whose words are searched as documents.
+// past reads past sessions and makes documents of them, which are searched.
 type past struct {
 	store *sessions.Store
 	o     *Options
@@ -61,8 +61,8 @@ func (p *past) read(ctx context.Context, all, wait bool, r *api.Reindexed) error
 	return err
 }
 
-// owned lists the conversations of another lister. It gives an agent to each conversation without
-// one.
+// owned lists the conversations of another lister. It sets the agent of each conversation that has
+// none.
 func owned(list sessions.Lister, agent func(key string) string) sessions.Lister {
 	return func(ctx context.Context, yield func(sessions.Conversation) bool, failed func(string, error)) {
 		list(ctx, func(c sessions.Conversation) bool {

@@ -22,9 +22,9 @@ type Patience struct {
 	// Wait is how long a search waits. 0 means [Options.Wait]. If Wait is negative, the search
 	// waits until its context ends.
 	Wait time.Duration
-	// Asked reports that the search is a caller's, and must find everything written until now.
-	// Without Asked, a search does not wait for this process's own writes. These come from the
-	// planned conversations, and the background work indexes them.
+	// Asked reports that a caller made the search, which must find all text written so far. Without
+	// Asked, a search does not wait for this process's own writes. They come from the planned
+	// conversations, and the background work indexes them.
 	Asked bool
 	// Peek writes nothing. An index is searched as it is. Without an index, the files themselves
 	// are searched if they are few.
@@ -34,8 +34,8 @@ type Patience struct {
 }
 
 // bringer brings the index up to date for searches, one run at a time. A run indexes words only,
-// because vectors take long and may cost money. The run continues, at most until Close, even if
-// its callers have stopped waiting.
+// because vectors take long and may cost money. The run continues even if its callers have stopped
+// waiting. Close ends it.
 type bringer struct {
 	mu     sync.Mutex // guards the fields below
 	now    *run       // nil if there is no run
@@ -53,13 +53,13 @@ type bringer struct {
 	end    sync.WaitGroup
 }
 
-// run is one update of the index for searches.
+// run is an update of the index for searches.
 type run struct {
-	// done is closed at the end, with err set. tired is closed when searches have waited for long
-	// enough.
+	// done is closed at the end of the run, after err is set. tired is closed when searches have
+	// waited for long enough.
 	done, tired chan struct{}
 	err         error
-	suspect     bool // the index is looked through for damage
+	suspect     bool // the index is checked for damage
 	cancel      context.CancelFunc
 
 	mu    sync.Mutex
@@ -85,7 +85,7 @@ func (r *run) progress(p api.ReindexProgress) {
 	}
 }
 
-// retryAfter keeps searches from repeating again and again a run that has just failed.
+// retryAfter is the time in which searches do not repeat a run that has just failed.
 const retryAfter = 5 * time.Second
 
 // begin begins a run, or joins the current run. It returns nil if the last run has just failed.
@@ -139,7 +139,7 @@ func (m *Memory) do(ctx context.Context, r *run, busy time.Duration) {
 	}
 }
 
-// endRuns ends the current run, for good.
+// endRuns ends the current run. No run can begin afterwards.
 func (m *Memory) endRuns() error {
 	b := &m.bring
 	b.mu.Lock()
@@ -213,12 +213,12 @@ func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 		return out, err
 	case errors.Is(err, index.ErrMissing) && empty(ctx, m):
 		if !p.Asked {
-			return out, err // a plan needs no detail
+			return out, err // a plan does not report details
 		}
 		return readied{reading: m.nothing, detail: "there are no files of memory yet"}, nil
 	case p.Peek && remakable(err):
 		out, err = m.direct(ctx, err)
-		out.err, out.detail = nil, "" // as without Peek
+		out.err, out.detail = nil, "" // as if Peek were not set
 		return out, err
 	case !remakable(err):
 		foreign := errors.Is(err, index.ErrForeign) || errors.Is(err, index.ErrNewer)
@@ -227,7 +227,7 @@ func (m *Memory) ready(ctx context.Context, p Patience) (readied, error) {
 		}
 		return m.direct(ctx, err)
 	}
-	for range 2 { // a run that had begun may have missed later writes
+	for range 2 { // a run that had already begun may miss later writes
 		ended, held, err := m.brought(ctx, p)
 		if err == nil && !ended {
 			out.indexing, out.held = true, held
@@ -282,7 +282,7 @@ func (m *Memory) brought(ctx context.Context, p Patience) (ended, held bool, err
 		own = m.o.After(p.Wait)
 	}
 	if by, ok := ctx.Deadline(); ok {
-		late = time.After(time.Until(by) / 2) // the other half is for the answer
+		late = time.After(time.Until(by) / 2) // the search itself needs the other half
 	}
 	select {
 	case <-r.done:
@@ -300,8 +300,8 @@ func (m *Memory) brought(ctx context.Context, p Patience) (ended, held bool, err
 	return false, !r.moved && time.Since(r.began) >= unmoved, ctx.Err()
 }
 
-// unmoved is how long a run must be without progress for another process to be the assumed
-// reason.
+// unmoved is how long a run must be without progress until another process is assumed to hold the
+// index.
 const unmoved = time.Second
 
 // remakable reports whether a rebuild of the index mends its fault.
@@ -309,14 +309,14 @@ func remakable(err error) bool {
 	return errors.Is(err, index.ErrMissing) || errors.Is(err, index.ErrOlder) || errors.Is(err, index.ErrDamaged)
 }
 
-// locked reports whether another program holds the lock of the index's file. An error for the
-// lock of processes that bring an index up to date has no cause, and does not count.
+// locked reports whether another program holds the lock of the index's file. If another process is
+// only bringing the index up to date, the error has no cause, and locked returns false.
 func locked(err error) bool {
 	var e *index.Error
 	return errors.Is(err, index.ErrBusy) && errors.As(err, &e) && e.Err != nil
 }
 
-// unwritable reports whether err says that nothing can be written now in the place of the index.
+// unwritable reports whether err means that the index's place can't be written now.
 func unwritable(err error) bool {
 	return errors.Is(err, index.ErrReadOnly) || errors.Is(err, index.ErrFull) || store.Unwritable(err)
 }
@@ -327,8 +327,8 @@ const (
 	directBytes = 8 << 20
 )
 
-// direct reads the files into an index in memory, if they are few. why is the reason that the
-// kept index is not used.
+// direct reads the files into an index in memory, if there are few of them. why is the reason for
+// not using the kept index.
 func (m *Memory) direct(ctx context.Context, why error) (readied, error) {
 	n, bytes := 0, int64(0)
 	for f, err := range m.corpus.files(ctx, nil) {

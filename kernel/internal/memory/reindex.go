@@ -15,9 +15,9 @@ import (
 // how configures how the index is brought up to date.
 type how struct {
 	api.ReindexOptions
-	// delta leaves past sessions alone of which little is new.
+	// delta skips past sessions with few new turns.
 	delta bool
-	// words leaves vectors for later. suspect looks for damage in any case.
+	// words makes no vectors. suspect checks the index for damage in any case.
 	words, suspect bool
 	// busy, if it is more than 0, bounds how long a statement waits for another program's lock.
 	busy time.Duration
@@ -64,13 +64,13 @@ func (m *Memory) reindex(ctx context.Context, o *how) (*api.Reindexed, error) {
 			if err != nil {
 				return r, err
 			}
-			fresh.Close() // ix finds the new file by itself
+			fresh.Close() // ix finds the new index file by itself
 		}
 	}
 	if err := update(ctx, &m.corpus, x, ix, o, r); err != nil {
 		return r, err
 	}
-	if o.words && m.o.Sessions.Enabled { // the files first, because a caller waits
+	if o.words && m.o.Sessions.Enabled { // the files come first, because a caller waits for them
 		if err := m.heard.read(ctx, !o.delta, !o.delta, r); err != nil {
 			return r, fmt.Errorf("reindex: %w", err)
 		}
@@ -130,13 +130,13 @@ func update(ctx context.Context, c *corpus, x *opened, ix api.MemoryIndex, opts 
 		if rerr != nil {
 			return rerr
 		}
-		fresh.Close() // ix finds the new file by itself
+		fresh.Close() // ix finds the new index file by itself
 		err = once()
 	}
 	return err
 }
 
-// told returns a function that reports an index's progress as a reindex's progress.
+// told returns a function that passes an index's progress on to tell.
 func told(tell func(api.ReindexProgress)) func(index.Progress) {
 	if tell == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// leaveOut begins a name in the Named of a scope whose files are left out.
+// leaveOut begins a name of a scope whose files are left out.
 const leaveOut = "-"
 
 // Selects reports whether the names of a scope select files. Otherwise they only leave out files.
@@ -78,7 +78,7 @@ func projectName(name string) string {
 	return strings.NewReplacer(" ", "-", "_", "-").Replace(strings.ToLower(path.Base(name)))
 }
 
-// checkNames refuses names that select nothing.
+// checkNames returns an error for a name that selects nothing.
 func checkNames(named []string) error {
 	for _, n := range named {
 		if strings.Trim(strings.TrimPrefix(n, leaveOut), " /#") == "" {
@@ -88,8 +88,8 @@ func checkNames(named []string) error {
 	return nil
 }
 
-// among limits want to the files in the scope. left is the number of files that are left out
-// because they belong to other projects.
+// among returns want, limited to the files in the scope. left is the number of files that are left
+// out because they belong to other projects.
 func (sc *scope) among(ctx context.Context, r readied, want func(string) bool) (in func(string) bool, left int, err error) {
 	if len(sc.Named) == 0 && len(sc.Project.names) == 0 || r.reading == nil || r.MemoryIndex == nil {
 		return want, 0, nil
@@ -122,7 +122,7 @@ func (sc *scope) among(ctx context.Context, r readied, want func(string) bool) (
 	}, len(others), nil
 }
 
-// scoped reports whether a file with some labels has a name of a scope.
+// scoped returns a function that reports whether a file with some labels has a name of a scope.
 func scoped(file string, labels []string) func(name string) bool {
 	folders := "/" + strings.ToLower(strings.Replace(file, ":", "/", 1)) + "/"
 	return func(name string) bool {
@@ -130,11 +130,13 @@ func scoped(file string, labels []string) func(name string) bool {
 	}
 }
 
-// mostScopes is how many names of scopes an answer lists: a line's length, our choice.
+// mostScopes is how many names of scopes an answer lists. They fill about one line. It is our
+// choice.
 const mostScopes = 10
 
-// unknownScope says which names of the scope no file has, and which names the files have: the
-// nearest in spelling first, then those of most files. It returns "" if every name has a file.
+// unknownScope returns a text that lists the names of the scope that no file has, and the names
+// that files have. Of the latter it lists the names with the nearest spelling first, then the names
+// of most files. It returns "" if every name has a file.
 func (m *Memory) unknownScope(ctx context.Context, sc scope, r readied) (string, error) {
 	if len(sc.Named) == 0 || r.reading == nil || r.MemoryIndex == nil {
 		return "", nil
@@ -177,7 +179,7 @@ func (m *Memory) unknownScope(ctx context.Context, sc scope, r readied) (string,
 	return "no folder, tag or project is called " + strings.Join(unknown, " or ") + there, ctx.Err()
 }
 
-// scopeName returns the form in which a name of a scope is compared.
+// scopeName returns the form in which names of scopes are compared.
 func scopeName(n string) string {
 	return strings.Trim(strings.ToLower(strings.Join(strings.Fields(n), " ")), "/#")
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// scope says which part of memory a caller may see, and wants to.
+// scope is the part of memory that a search may and should cover.
 type scope struct {
 	// Private includes MEMORY.md, USER.md and past sessions.
 	Private bool
@@ -50,7 +50,7 @@ func (m *Memory) Scope(private bool, agent, session, source string) scope {
 	return scope{Private: private, Agent: agent, Session: session, Source: source, own: sessions.Folder(agent, textutil.SafeName(session))}
 }
 
-// Check refuses a scope that names an unknown source or an unknown collection.
+// Check returns an error for a scope that names an unknown source or an unknown collection.
 func (sc *scope) Check(collections []string) error {
 	if sources := []string{api.SourceMemory, api.SourceSessions}; sc.Source != "" && !slices.Contains(sources, sc.Source) {
 		return fmt.Errorf("unknown source %q: give one of %s, or none for all", sc.Source, strings.Join(sources, ", "))
@@ -132,8 +132,8 @@ func (m *Memory) Search(ctx context.Context, sc scope, q retrieval.Query, p Pati
 // types, and small enough not to delay other searches.
 const maxQuery = 8 << 10
 
-// bounded masks a question. If a question is too long, it keeps the beginning and the end. It
-// masks more text than it keeps, so that no secret is cut in two before masking.
+// bounded masks a question. If a question is too long, it keeps the beginning and the end. It masks
+// more text than it keeps, so that no secret is cut in two before masking.
 func bounded(q string, mask func(string) string) string {
 	if len(q) <= maxQuery {
 		return mask(q)
@@ -208,13 +208,14 @@ func (m *Memory) ask(ctx context.Context, r readied, q retrieval.Query) retrieva
 	return res
 }
 
-// failing is an index that can't be opened, or the index of no files if there is no error.
+// failing is an index whose searches find nothing and return err. With a nil err it is the index of
+// no files.
 type failing struct{ err error }
 
 func (f failing) Search(context.Context, index.Query) (index.Hits, error) { return index.Hits{}, f.err }
 
-// sourced names the source of every hit, and names the session of an entry in a day's log that
-// one session's agent alone wrote. It removes the marks of entries from all shown text.
+// sourced sets the source of every hit, and the author if it is not a person. In a day's log the
+// author may be a session. sourced removes the marks of entries from all shown text.
 func sourced(m *Memory, sc scope, res retrieval.Result) retrieval.Result {
 	for i := range res.Hits {
 		h := &res.Hits[i]
@@ -261,11 +262,11 @@ func behindBy(l index.Lag) string {
 	return ""
 }
 
-// IsPast reports whether path names a document of a past session.
+// IsPast reports whether path is a document of a past session.
 func IsPast(path string) bool { return strings.HasPrefix(path, sessions.Prefix) }
 
-// want excludes the documents that a session may not see, in addition to the documents that the
-// caller excludes.
+// want returns a function that excludes the documents that a session may not see and the documents
+// that the caller excludes.
 func (m *Memory) want(sc scope, also func(string) bool) (func(string) bool, error) {
 	if sc.Private && sc.Source == "" && sc.Collection == "" {
 		if kept, err := m.Past.Exists(); !kept || err != nil {
@@ -302,8 +303,8 @@ func (m *Memory) want(sc scope, also func(string) bool) (func(string) bool, erro
 	}, nil
 }
 
-// asks reports whether a document belongs to the asking session. The session's spans hold the
-// parts that its prompt no longer shows.
+// asks reports whether a document belongs to the asking session. It is not searched, because the
+// session's spans hold the parts that its prompt no longer shows.
 func (sc *scope) asks(path string) bool {
 	return sc.Session != "" && (sessions.Of(path, sc.Agent, sc.Session) || sc.own != "" && strings.HasPrefix(path, sc.own))
 }
@@ -362,11 +363,12 @@ func (m *Memory) Document(sc scope, path string, from, count int) (*markdownstor
 	return markdownstore.Lines(path, text, from, count)
 }
 
-// repeats is the share of the words of a host's own note that a hit in the workspace's files must
-// hold for the note to repeat the hit. Our choice: the hosts copy notes with a word or two changed.
+// repeats is the share of a host's own note's words that a hit in the workspace's files must hold,
+// so that the note counts as a repetition. Our choice: the hosts copy notes with a word or two
+// changed.
 const repeats = 0.8
 
-// unrepeated leaves out hits that a host wrote by itself and that nearly repeat another hit.
+// unrepeated returns the hits without those from a host's own notes that nearly repeat another hit.
 func unrepeated(hits []retrieval.Hit) []retrieval.Hit {
 	agents := func(h retrieval.Hit) bool { return strings.HasPrefix(h.Origin, retrieval.WrittenBy) }
 	if !slices.ContainsFunc(hits, agents) {

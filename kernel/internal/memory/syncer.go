@@ -15,8 +15,8 @@ import (
 // defaultInterval is the clock's interval if a watch is wanted and the system can't watch.
 const defaultInterval = 5 * time.Minute
 
-// believed is how long the index is trusted to agree with the files after a look at them. A look
-// costs a stat per file, for which searches do not wait.
+// believed is how long the index is trusted to agree with the files after the files were looked at.
+// A look costs a stat per file, for which searches do not wait.
 const believed = 5 * time.Second
 
 // SyncOptions decide when and how the index is brought up to date. Without OnStart, OnSearch,
@@ -37,10 +37,9 @@ type SyncOptions struct {
 	Update func(context.Context) (*api.Reindexed, error)
 	// Lag returns how far the index lags. whole is false if some files could not be looked at.
 	Lag func(context.Context) (lag index.Lag, whole bool)
-	// Version, if not nil, counts the writes to the files. If the count has changed, a search
-	// does not trust that the index agrees with the files. Other processes write to the files,
-	// too. All writes therefore count alike, so that a search has the same results in every
-	// process.
+	// Version, if not nil, counts the writes to the files, of all processes alike. If the count has
+	// changed, a search does not trust that the index agrees with the files. A search thus has the
+	// same results in every process.
 	Version func(context.Context) (int64, error)
 	// State has the record of the last run. Now is the clock for the time of a run.
 	State store.Store
@@ -59,11 +58,10 @@ type watcher interface {
 	Close() error
 }
 
-// syncer keeps one index up to date in the background. It holds one goroutine, which signals, a
-// clock and a watch over folders wake, the last known lag of the index, and the record of the last
-// run. The work of a run comes as functions, so a syncer itself never reads the index or the files.
-// Only Close waits for a run. The goroutine starts with the first signal, or with Begin if it
-// watches or has a clock.
+// syncer keeps one index up to date in the background. Its goroutine is woken by signals, by a
+// clock and by a watch over folders. It starts with the first signal, or with Begin if there is a
+// watch or a clock. The work of a run comes as functions, so a syncer itself never reads the index
+// or the files. Only Close waits for a run.
 type syncer struct {
 	o SyncOptions
 
@@ -78,11 +76,11 @@ type syncer struct {
 	written, own int
 
 	wake   chan struct{} // nil until the goroutine runs
-	why    string        // of the wake-up that waits
+	why    string        // why the goroutine was woken last
 	cancel context.CancelFunc
 	done   chan struct{}
 	closed bool
-	// last is the last run, failed when the last run that failed ended.
+	// last is the last run. failed is the time at which the last failed run ended.
 	last     *api.SyncRun
 	failed   time.Time
 	watching api.WatchStatus
@@ -257,11 +255,10 @@ func (s *syncer) Status() (api.WatchStatus, *api.SyncRun) {
 	return s.watching, before
 }
 
-// justFailed keeps searches from asking for the same failure again and again. The caller must
-// hold s.mu.
+// justFailed keeps searches from repeating a run that has just failed. The caller must hold s.mu.
 func (s *syncer) justFailed() bool { return time.Since(s.failed) < believed }
 
-// signal wakes the goroutine, and never waits for the goroutine. The caller must hold s.mu.
+// signal wakes the goroutine without waiting for it. The caller must hold s.mu.
 func (s *syncer) signal(why string) {
 	if s.closed {
 		return
@@ -272,7 +269,7 @@ func (s *syncer) signal(why string) {
 	s.why = why
 	select {
 	case s.wake <- struct{}{}:
-	default: // a signal waits already
+	default: // a signal is waiting already
 	}
 }
 
@@ -311,7 +308,7 @@ func (s *syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- stru
 			s.attend(ctx, why)
 		case <-tick:
 			if w == nil {
-				w = s.openWatch() // the system may have room by now
+				w = s.openWatch() // the system may be able to watch by now
 			}
 			s.attend(ctx, "interval")
 			tick = nil
@@ -324,8 +321,8 @@ func (s *syncer) run(ctx context.Context, wake <-chan struct{}, done chan<- stru
 	}
 }
 
-// attend measures the lag of the index and, unless a search only wanted to know, brings the index
-// up to date.
+// attend brings the index up to date. For a search without OnSearch, it only measures the lag of
+// the index.
 func (s *syncer) attend(ctx context.Context, why string) {
 	if why == "search" && !s.o.OnSearch {
 		s.Look(ctx)
@@ -373,7 +370,7 @@ func (s *syncer) openWatch() watcher {
 	return w
 }
 
-// noteWatch keeps the state of the watch, or the error that prevents a watch.
+// noteWatch records the state of the watch, or the error that prevents a watch.
 func (s *syncer) noteWatch(w watcher, err error) {
 	st := api.WatchStatus{On: w != nil}
 	if w != nil {

@@ -59,8 +59,8 @@ func anyNote(st *markdownstore.Store) bool {
 	return false
 }
 
-// partly makes a result report that contents are withheld. Without this, the result might say
-// that memory holds nothing.
+// partly makes a result report that contents are withheld. Otherwise the result might claim that
+// memory holds nothing.
 func partly(res *retrieval.Result, withheld []retrieval.Withheld) {
 	res.Withheld = withheld
 	if len(withheld) == 0 || len(res.Hits) > 0 || res.Reason == retrieval.Denied || res.Reason == retrieval.BackendError {
@@ -69,8 +69,8 @@ func partly(res *retrieval.Result, withheld []retrieval.Withheld) {
 	res.Detail = "of what this session may see: " + res.Detail + "; " + retrieval.WithheldLine(withheld)
 }
 
-// leftName is the document that lists the files that were left out when the index was last
-// requested.
+// leftName is the document that lists the Markdown that was left out when a caller last requested a
+// reindex.
 const leftName = "left_out.json"
 
 // leftFormat is the version of left_out.json.
@@ -83,8 +83,8 @@ type leftDoc struct {
 	markdownstore.LeftOut
 }
 
-// surveyed returns LeftOut, kept for searches that find nothing, which have no time to look
-// through a workspace.
+// surveyed counts the Markdown that is left out, and keeps the count for searches that find
+// nothing. Such searches have no time to look through a workspace.
 func surveyed(ctx context.Context, m *Memory) *markdownstore.LeftOut {
 	left, err := m.Private.LeftOut(ctx)
 	if err != nil {
