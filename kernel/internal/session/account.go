@@ -25,12 +25,11 @@ type Turn struct {
 	Chain string `json:"chain"`
 	// Captured reports that the working state was captured with the turn.
 	Captured bool `json:"captured,omitempty"`
-	// Over reports that the host ended the turn while a call was open.
+	// Over reports that the host ended the turn while a call was open; see [api.Turn.Over].
 	Over bool `json:"over,omitempty"`
-	// Completes reports that the turn adds the later messages of a turn with Over.
+	// Completes reports that the turn adds the later messages of an earlier turn with Over.
 	Completes bool `json:"completes,omitempty"`
-	// First is the key of the first message of the turn with Over. The turn that completes it has
-	// the same First.
+	// First is the key of the first message of a turn with Over, and of the turn that completes it.
 	First string `json:"first,omitempty"`
 }
 
@@ -47,10 +46,10 @@ type Boundary struct {
 	Reason string              `json:"reason,omitempty"`
 	// Checkpoint is the newest checkpoint at that time.
 	Checkpoint string `json:"checkpoint,omitempty"`
-	// Last is the newest message that had been taken in.
+	// Last is the newest message that had been ingested.
 	Last string    `json:"last,omitempty"`
 	Time time.Time `json:"time,omitzero"`
-	// Pending reports that the conversation was not known, so the next plan must cut.
+	// Pending reports that the conversation was unknown, so that the next plan must make the cut.
 	Pending bool `json:"pending,omitempty"`
 }
 
@@ -77,8 +76,8 @@ type account struct {
 	Compactions int
 	// Compacted has the times of the host's newest compactions.
 	Compacted []time.Time
-	// Pending has, by branch, the number of the last boundary that requested a cut which a plan
-	// has to make. Boundaries are counted from 1.
+	// Pending has, by branch, the number of the last boundary whose cut the next plan must make.
+	// Boundaries are counted from 1.
 	Pending map[string]int
 	// Boundaries has the number of each passed boundary, counted from 1, by the boundary's key.
 	Boundaries map[string]int
@@ -147,8 +146,8 @@ func (s *Session) recallAccount() error {
 	return nil
 }
 
-// recall reads the new entries of a list in the journal. read counts the entries that were read,
-// with the one that is passed to each.
+// recall reads the new entries of a list in the journal and passes them to each. read counts the
+// entries that were read, including the one that each gets.
 func recall[T any](s *Session, page, field, what string, read *int, each func(id string, v *T)) error {
 	for _, e := range s.Journal.Store().Entries(addressIn(s.Name, page), field, *read) {
 		v := new(T)
@@ -177,7 +176,7 @@ func (s *Session) summaryUpdate(branch string, st summary.State) (u journal.Upda
 	page := s.Account.SummaryPage(branch)
 	for _, member := range slices.Sorted(maps.Keys(next)) {
 		known, _ := s.Journal.Store().Entry(addressIn(s.Name, page), membersField, member)
-		// An entry that left its list stays in the journal, but the list no longer names it.
+		// An entry that left its list stays in the journal, but the list does not name it any more.
 		if !bytes.Equal(known.Value, next[member]) {
 			items = append(items, mapItem{ID: member, Version: known.Version, Value: next[member]})
 		}

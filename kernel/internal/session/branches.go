@@ -65,15 +65,15 @@ func (b *branches) Newest(name, model string) *branch.State {
 }
 
 // Hearing returns the conversation that a turn continues: a planned conversation, or the observed
-// part of a conversation that is not planned here. An observed part is taken out of the session
-// until the turn is in; see Hear.
+// part of a conversation that is not planned here. It removes the observed part from the session.
+// The caller must put it back by Hear after the turn was ingested.
 func (b *branches) Hearing(name, model string) (*branch.State, *ingest.Heard) {
 	key := branch.Key{Branch: name, Model: model}
 	on, h := b.All[key], b.heard[key]
 	delete(b.heard, key)
 	switch {
 	case on != nil && len(on.Raw) > 0:
-		return on, nil // a plan holds it
+		return on, nil // this process planned the conversation
 	case h == nil || h.On != on:
 		h = &ingest.Heard{On: on, State: b.Of(name, model)}
 	}
@@ -85,8 +85,7 @@ func (b *branches) Hear(name, model string, h *ingest.Heard) {
 	b.heard[branch.Key{Branch: name, Model: model}] = h
 }
 
-// Lost returns why a conversation lacks the projection that it should have, or "" if nothing is
-// lost.
+// Lost returns why a conversation lacks a projection that it should have, or "" if none is missing.
 func (b *branches) Lost(key branch.Key) string {
 	switch {
 	case b.lost != nil:

@@ -24,7 +24,7 @@ import (
 // opPlan is the only operation of projection.jsonl: the changes of a plan.
 const opPlan = "plan"
 
-// TakeSpent returns the cost of the writes in this call that were not returned before.
+// TakeSpent returns the cost of the call's writes since the last TakeSpent.
 func (s *Session) TakeSpent() api.Stats {
 	st := s.Life.Spent()
 	s.spend(st)
@@ -46,7 +46,8 @@ func (s *Session) SpendLog(bytes int64) {
 	s.Spent.Files++
 }
 
-// spendJournal adds the cost of an append to the journal, which counts as a file once.
+// spendJournal adds the cost of an append to the journal. In a call, the journal counts as one
+// file.
 func (s *Session) spendJournal(st store.Stats) {
 	files := 0
 	if s.Spent.JournalBytes == 0 && st.Bytes > 0 {
@@ -66,7 +67,7 @@ func (s *Session) CommitPages(ctx context.Context, pages *ingest.Pages, cut *bra
 	if err != nil {
 		return err
 	}
-	if len(recs) == 0 { // all shown pages are already written
+	if len(recs) == 0 { // all shown pages are on disk already
 		return s.Stands()
 	}
 	if err := s.openJournal(); err != nil {
@@ -112,8 +113,8 @@ func captureRecords(pages *ingest.Pages, cut *branch.Cut, now time.Time) ([]stor
 	return recs, nil
 }
 
-// CommitPlan appends the changes of a plan to projection.jsonl. It syncs the file if the plan
-// promised something. next becomes the state of the conversation.
+// CommitPlan appends the changes of a plan to projection.jsonl. With synced it syncs the file. next
+// becomes the state of the conversation.
 func (s *Session) CommitPlan(next *branch.State, diff *branch.Record, synced bool, now time.Time) error {
 	if s.unlocked != nil {
 		return s.unlocked
@@ -168,8 +169,8 @@ func (s *Session) Passed(key string) bool {
 	return ok
 }
 
-// settle commits, as one transaction, an entry of the session's page if there is one, the summary
-// of a branch and the host's updates.
+// settle commits one transaction: an entry of the session's page if there is one, the summary of a
+// branch, and the host's updates.
 func (s *Session) settle(tx journal.Transaction, field, id string, entry any, branch string, st summary.State, host []journal.Update) (journal.Receipt, error) {
 	tx.By.Session = s.Name
 	if entry != nil {
@@ -222,7 +223,7 @@ func entryUpdate(t pagevm.Type, page, field, id string, entry any, evidence stri
 	return journal.Update{Key: page, Type: t, Field: field, Op: journal.OpAppend, Value: value, Scope: memkernel.ScopeSession, EvidenceRef: evidence}, err
 }
 
-// commitEntry commits one entry. conflict describes an entry that has the id and another value.
+// commitEntry commits one entry. conflict is the error text if the id has another value already.
 func (s *Session) commitEntry(by, id string, u journal.Update, conflict string, now time.Time) error {
 	out, err := s.Writeback(journal.Transaction{Key: by + ":" + id, Time: now, Point: journal.PointFlush,
 		By: journal.Principal{Name: by, Session: s.Name}, Updates: []journal.Update{u}}, s)

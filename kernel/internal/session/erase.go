@@ -64,8 +64,8 @@ func (s *Session) erase(ctx context.Context) error {
 	return err
 }
 
-// Unquoted returns a function that removes quotes of pages from memory's files and their backups
-// and, if the whole session is forgotten, the session's own writes, too.
+// Unquoted returns a function that removes quotes of pages from a text of memory's files or their
+// backups. If the whole session is forgotten, it also removes the session's own writes.
 func (s *Session) Unquoted(ctx context.Context, scrub *Scrubber, whole bool) (func(string) string, error) {
 	if !whole {
 		return scrub.Text, nil
@@ -87,7 +87,7 @@ func (s *Session) erased(r *store.Record, whole bool, scrub *Scrubber) (keep boo
 	switch r.Op {
 	case ingest.Op:
 		return s.erasePages(r)
-	case branch.OpCut: // the spans stay readable; no projection shows the texts of blocks any more
+	case branch.OpCut: // spans stay readable; no projection shows the texts any more
 		return true, edited(r, func(b *branch.Cut) {
 			b.Texts = nil
 			for i := range b.Spans {
@@ -170,8 +170,8 @@ func eraseSnapshot(r *store.Record, scrub *Scrubber) error {
 	})
 }
 
-// Censor removes words from the journal's records, pages excepted, and data that derives from the
-// changed records. clean returns a text without the words. Censor reads the session again.
+// Censor removes words from the journal's records, except for pages, and from the data that derives
+// from these records. clean returns a text without the words. Censor reads the session again.
 func (s *Session) Censor(ctx context.Context, clean func(string) string) (err error) {
 	if err := s.openJournal(); err != nil {
 		return err
@@ -197,7 +197,7 @@ func (s *Session) Censor(ctx context.Context, clean func(string) string) (err er
 		if !censored(r, clean) || r.Op != branch.OpCut {
 			return true, nil
 		}
-		return true, edited(r, func(b *branch.Cut) { b.Texts = nil }) // they are named by the hashes of their bytes
+		return true, edited(r, func(b *branch.Cut) { b.Texts = nil }) // texts are named by their hashes
 	})
 	if err != nil {
 		return err
@@ -207,8 +207,8 @@ func (s *Session) Censor(ctx context.Context, clean func(string) string) (err er
 	return s.Refresh(true)
 }
 
-// censored cleans all texts of a record, and reports whether the record changed. Pages and
-// promises are left as they are.
+// censored cleans all texts of a record, and reports whether the record changed. It does not change
+// pages and promises.
 func censored(r *store.Record, clean func(string) string) (changed bool) {
 	switch r.Op {
 	case ingest.Op, opForget, opForgotten:
@@ -218,9 +218,9 @@ func censored(r *store.Record, clean func(string) string) (changed bool) {
 	return changed
 }
 
-// rewrite edits the journal's records, and then removes the files that were made of them: all files
-// if whole is set. If forgot is set, it also removes the session's words from the workspace's
-// records of its state.
+// rewrite edits the journal's records, and then removes the files that derive from them. With whole
+// it removes all of them. With forgot it also removes the session's words from the records of its
+// state in the workspace.
 func (s *Session) rewrite(ctx context.Context, whole, forgot bool, edit func(*store.Record) (keep bool, err error)) error {
 	err := s.Journal.Rewrite(edit)
 	if err == nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Forgetting is a logged operation: the journal first lists the contents to forget, by id and
-// hash, and from that line on they are forgotten. Then the contents are removed, and the journal
-// records that too. After a kill in between, the removal is completed when the session is next
+// Forgetting is a logged operation: the journal first lists the contents to forget, by id and hash,
+// and from that record on, they are forgotten. Then the contents are removed, and the journal
+// records that, too. After a kill in between, the removal is completed when the session is next
 // opened for writing.
 //
 //	forget     {"pages":[{"id":…,"hash":…}],"blobs":[…],"reason":…}   the promise, synced
@@ -30,8 +30,8 @@ const SameBytes = 32
 
 // Promise is the body of a forget record: it lists the contents to remove.
 type Promise struct {
-	// Retire reports that retention removes the contents. Pages stay, and the same content may
-	// come back.
+	// Retire reports that retention removes the contents. The pages stay, and equal content may be
+	// stored again.
 	Retire bool `json:"retire,omitempty"`
 	// Whole reports that the whole session is removed.
 	Whole bool `json:"whole,omitempty"`
@@ -92,9 +92,10 @@ type grave struct {
 
 // graves lists a session's removed contents, as its journal records them.
 type graves struct {
-	// Pages has the forgotten pages. Unkept has the pages whose content retention removed.
+	// Pages has the forgotten pages. Unkept has the pages whose content was removed by retention.
 	Pages, Unkept map[string]grave
-	// Blobs has the blobs of both. The value is true for blobs of forgotten pages.
+	// Blobs has the removed blobs of the pages in Pages and Unkept. The value is true for blobs of
+	// forgotten pages.
 	Blobs map[string]bool
 	// contents has the hashes of forgotten contents.
 	contents map[string]bool
@@ -104,7 +105,7 @@ type graves struct {
 	unerased map[string]Promise
 }
 
-// Any, Forgotten, ForgottenContent and Retired are for ingesting.
+// Any, Forgotten, ForgottenContent and Retired implement the interface that package ingest needs.
 func (g *graves) Any() bool { return len(g.Pages) > 0 }
 
 func (g *graves) Forgotten(page string) (hash string, ok bool) {

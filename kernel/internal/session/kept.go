@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// kept is a session, as the keeper of its working state uses it.
+// kept is a session in the form that the keeper of its working state uses.
 type kept struct{ s *Session }
 
 func (r kept) Key() string                  { return r.s.Key }
@@ -49,7 +49,7 @@ func (r kept) Append(ctx context.Context, id string, e workstate.Entry, now time
 		return false, err
 	}
 	_, err = r.s.Remember(ctx, id, e, "", now)
-	if err == nil && e.Path != workstate.BufferPath { // which is not indexed
+	if err == nil && e.Path != workstate.BufferPath { // the buffer is not indexed
 		m.Sync.Written()
 	}
 	waits := (*UnwrittenError)(nil)

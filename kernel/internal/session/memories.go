@@ -16,15 +16,15 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// Memory is written by a validated append to one page of the session's journal: the commit is the
-// promise, and the promised text is added to the file when the session is next opened for
+// Memory is written by a validated append to one page of the session's journal. The commit is the
+// promise. The promised text is added to the file at once, or when the session is next opened for
 // writing.
 const (
 	memoryType  pagevm.Type = "memory"
 	memoryKey   string      = "memory"
 	memoryField string      = "entries"
 	// opRemember was the operation of a promise before memory was written by validated appends.
-	// Such older journals are still read.
+	// Journals that have it are still read.
 	opRemember = "remember"
 )
 
@@ -58,7 +58,7 @@ func Appendable(store *markdownstore.Store, path string) error {
 	return nil
 }
 
-// memories are the entries of memory that the session promised.
+// memories are the entries of memory that the session has promised.
 type memories struct {
 	// Entries has all promised entries, by id.
 	Entries map[string]workstate.Entry

@@ -59,9 +59,9 @@ type Contract struct {
 	policies []journal.Policy
 }
 
-// refuse asks one of the host's rules about every update except the kernel's account of turns. A
-// refused account would be lost. The rule is also asked about entries to remember and about a
-// model's notes.
+// refuse applies one of the host's rules to an update, and returns why the rule refuses it. It
+// exempts the kernel's account of turns, which would be lost. Entries to remember and a model's
+// notes are not exempt.
 func refuse(p journal.Policy, q journal.Proposal) string {
 	noted := q.Type == summary.NotesType && q.Update.ID != summary.MarkID
 	if bookkeeping(q.Type) && q.Type != memoryType && !noted {

@@ -32,7 +32,7 @@ func (s *Session) Scrubber(pages []*pagevm.Page) *Scrubber {
 	own := slices.ContainsFunc(pages, func(p *pagevm.Page) bool { return !ofMemory(p) })
 	for _, p := range pages {
 		if own && ofMemory(p) {
-			continue // the file that it quotes stays, and so do the file's backups
+			continue // the quoted file stays, and so do the file's backups
 		}
 		if p.MessageKey != "" {
 			sc.keys[p.MessageKey] = true
@@ -93,7 +93,7 @@ func (sc *Scrubber) Text(t string) string {
 	}
 	var out []string
 	for i, w := range words {
-		// A word that is cut off at the end of an excerpt belongs to the words before it.
+		// A cut-off word at the end of an excerpt belongs to the words before it.
 		if quoted[i] || i > 0 && quoted[i-1] && strings.HasSuffix(w, "…") {
 			if i == 0 || !quoted[i-1] {
 				out = append(out, ingest.ForgottenPart)
@@ -116,7 +116,7 @@ func (sc *Scrubber) JSON(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// said are the fields of our own records that hold words of a conversation.
+// said are the fields of the kernel's own records that hold words of a conversation.
 var said = map[string]bool{"text": true, "why": true, "label": true, "detail": true, "said": true, "report": true, "reason": true, "value": true, "command": true, "": true}
 
 // blank removes the words of an entry that names a forgotten message as its source.

@@ -55,7 +55,7 @@ type Options struct {
 // [Table.Open].
 type Session struct {
 	Key    string // as the host spells it
-	Name   string // the folder's name, from which page ids derive
+	Name   string // the folder's name, from which the ids of pages derive
 	Files  store.Store
 	Local  store.Store // the session's folder on this machine
 	Blobs  *store.Blobs
@@ -87,8 +87,8 @@ type Session struct {
 	// Billed has the calls that are in usage.jsonl. It is nil until the first use.
 	Billed map[string]bool
 	Left   archive.Left // the searched text that left the prompts
-	// Paces are the paces of the other sessions of the agent PacesOf, as of their first use. They
-	// are nil before that.
+	// Paces are the paces of the other sessions of the agent PacesOf, as they were when they were
+	// first needed. They are nil before that.
 	Paces   []cachelayout.Pace
 	PacesOf string
 	Graves  graves
@@ -99,11 +99,11 @@ type Session struct {
 	Upkept bool
 	// Spent is the cost of the call's writes; see [Session.TakeSpent].
 	Spent api.Stats
-	// unit is the holder's turn at writing, nil for a reader. unlocked is the reason why a holder
-	// that wants to write can't.
+	// unit is the holder's transaction for writing, nil for a reader. unlocked is the reason why
+	// the session can't be written, although its holder wants to.
 	unit     store.Unit
 	unlocked error
-	// shared is the number of next calls that ask whether another process has written to the
+	// shared is the number of next calls that first ask whether another process has written to the
 	// session.
 	shared int
 	// untidy reports that the session was read and not opened for writing since.
@@ -149,8 +149,8 @@ func (s *Session) Invalidate() {
 	s.init()
 }
 
-// Sync makes the holder's writes so far durable. A holder must call it before it writes anything
-// elsewhere that depends on them.
+// Sync makes the holder's writes so far durable. A holder must call it before it writes elsewhere
+// anything that depends on these writes.
 func (s *Session) Sync() error {
 	if s.unit == nil {
 		return nil
@@ -167,7 +167,7 @@ func (s *Session) Refresh(write bool) error {
 		return err
 	}
 	if s.Name == folder.Project {
-		return nil // nothing is planned in it
+		return nil // the state that all sessions share is not planned
 	}
 	known := s.records != nil
 	switch err := follow(&s.records, s.Files, folder.RecordsFile, write, s.replayPlan); {
@@ -223,7 +223,7 @@ func (s *Session) replay(r store.Record) error {
 		s.Memories.written[r.ID] = true
 	case journal.OpStaged:
 		if s.Account.staged = nil; journal.IsWriteback(&r) {
-			return nil // the journal's store has it
+			return nil // the journal's store has the record
 		}
 		return body(r, func(t *oldTurn) { s.Account.staged = t })
 	case journal.OpCommitted:
@@ -245,7 +245,7 @@ func (s *Session) replayPlan(r store.Record) error {
 		return nil
 	}
 	return body(r, func(b *branch.Record) {
-		if b.Epoch == s.Account.Epoch { // not of before a reset
+		if b.Epoch == s.Account.Epoch { // a record from before a reset is skipped
 			s.Branches.All[branch.Key{Branch: b.Branch, Model: b.Model}] = s.Branches.Of(b.Branch, b.Model).Apply(s.Key, b)
 		}
 	})
@@ -293,7 +293,7 @@ func (s *Session) keepCut(b *branch.Cut) {
 	}
 }
 
-// Bytes returns the sizes of the journal and of the projections, 0 for one that was not read.
+// Bytes returns the sizes of the journal and of the projections, 0 for a file that was not read.
 func (s *Session) Bytes() (pages, projections int64) {
 	if s.Journal != nil {
 		pages = s.Journal.Size()

@@ -27,7 +27,7 @@ type Table struct {
 // NewTable makes a table without sessions.
 func NewTable(o *Options) *Table { return &Table{o: o, all: map[string]*Session{}} }
 
-// journalLooks is how many times a journal is read again if another process may be rewriting it.
+// journalLooks is how many times a journal is read again when another process may be rewriting it.
 const journalLooks = 4
 
 // Read returns the session of key, and reads the data on disk that this process has not seen. No
@@ -88,8 +88,8 @@ func (t *Table) Write(ctx context.Context, key string, f func(*Session) error) e
 }
 
 // In is Write for a call with a result. plan is the plan that the call follows, "" if it follows
-// none. A host mostly observes a turn where it was planned. So if this process knows the plan as the
-// newest one of a conversation, it does not ask first whether another process has written since.
+// none. Most turns are observed by the process that planned them. So if the plan is the newest one
+// of a conversation here, In does not first ask whether another process has written since.
 func In[T any](ctx context.Context, t *Table, plan, key string, f func(*Session) (T, error)) (T, error) {
 	var out, none T
 	key = KeyOr(key)
@@ -163,7 +163,7 @@ func (e *UnkeptError) Unwrap() error { return e.Err }
 // files, for a run that syncs each of its writes. end ends the run.
 func (t *Table) Project(ctx context.Context) (s *Session, end func(), err error) {
 	s, done, err := t.begin(ctx, "", folder.Project, folder.Project)
-	return s, func() { _ = done() }, err // unwritten work is promised, and the next run finishes it
+	return s, func() { _ = done() }, err // unwritten work stays promised, and the next run finishes it
 }
 
 // begin opens a session for writing and completes the work that a kill interrupted. No other caller
@@ -218,8 +218,8 @@ func (t *Table) begin(ctx context.Context, plan, key, name string) (s *Session, 
 // KeyOr returns key, or the key of the session without one.
 func KeyOr(key string) string { return cmp.Or(key, api.DefaultSession) }
 
-// look reads new data from disk. With write the session may be written afterwards. If nothing can
-// be written, its holder may only read it.
+// look reads new data from disk. With write the holder may write to the session afterwards. If the
+// session can't be written, look only reads it, and sets s.unlocked.
 func (s *Session) look(key string, write bool) error {
 	s.held.Store(true)
 	known := s.known()
@@ -232,8 +232,8 @@ func (s *Session) look(key string, write bool) error {
 	}
 	err := look()
 	for range journalLooks {
-		// Another process may have compacted or ended the journal, which can then be read from
-		// its beginning.
+		// Another process may have compacted or ended the journal. A second read then begins at the
+		// journal's start.
 		d := (*store.LogError)(nil)
 		if replaced := errors.As(err, &d) && (d.Replaced || s.Journal != nil) || errors.Is(err, fs.ErrNotExist) && s.Journal != nil; !replaced {
 			break
@@ -250,7 +250,7 @@ func (s *Session) look(key string, write bool) error {
 		s.Invalidate()
 		return fmt.Errorf("open session %s: %w", s.Key, err)
 	}
-	if known > 0 && s.known() > known { // somebody else writes, too
+	if known > 0 && s.known() > known { // another process writes to the session, too
 		s.shared = sharedCalls
 	}
 	return nil
@@ -377,7 +377,7 @@ func (t *Table) held() (out []*Session) {
 }
 
 // releaseOldest releases the sessions that were unused for longest, if too many sessions are in
-// memory. It never releases but.
+// memory. It does not release the session but.
 func (t *Table) releaseOldest(but *Session) {
 	all := t.held()
 	n := len(all) - t.o.Keep
@@ -421,8 +421,8 @@ func (s *Session) release() bool {
 	return was
 }
 
-// Close ends the table and waits for the calls that use its sessions. It is idempotent. was
-// reports whether the table had ended before.
+// Close ends the table and waits for the calls that use its sessions. It is idempotent. was reports
+// whether the table was closed before.
 func (t *Table) Close() (was bool) {
 	t.mu.Lock()
 	all := t.all
