@@ -23,18 +23,18 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// bill is the bill for a call that a delivery contains.
+// bill is the bill of one call in a delivered conversation.
 type bill struct {
 	message    *memkernel.Message
 	usage      memkernel.Usage
 	call, turn string
-	// news are the messages that no call before was billed for.
+	// news are the messages since the previous billed call.
 	news []memkernel.Message
 }
 
-// billsOf returns the bills of the conversation's messages. If the delivery has no plan, they
-// include the delivery's own bill. newest is the bill of the last call, for which a plan may have
-// been made.
+// billsOf returns the bills of the conversation's messages. If the delivery names no plan, its own
+// bill is included. newest is the last call, for which a plan may have been made, with its bill if
+// that is known.
 func billsOf(t *api.Turn) (out []bill, newest bill) {
 	ends, start, from := transcript.TurnEnds(t.Messages, true), 0, 0
 	last := -1
@@ -50,7 +50,7 @@ func billsOf(t *api.Turn) (out []bill, newest bill) {
 		m := &t.Messages[i]
 		u := m.Usage
 		if i == last && (u == nil || u.InputTotal() == 0) && t.PlanID == "" && t.Sent == "" && !slices.ContainsFunc(t.Messages[i+1:], func(m memkernel.Message) bool { return !transcript.HasResults(m) }) {
-			u = t.Usage // it is an answer after which nobody has spoken
+			u = t.Usage // nobody spoke after this answer, so the delivery's bill is its bill
 		}
 		billed := u != nil && u.InputTotal() > 0
 		if m.Role != memkernel.RoleAssistant || m.Origin != memkernel.OriginHost || !billed && i < last {
@@ -80,8 +80,8 @@ func callID(m *memkernel.Message, i int) string {
 	return fmt.Sprintf("%s %d", m.Time.UTC().Format(time.RFC3339Nano), m.Usage.InputTotal())
 }
 
-// takeBill learns from the bill of the plan's call and, once each, from the bills of all calls in
-// the delivery. The turn is committed even if takeBill fails.
+// takeBill learns from the bill of the plan's call, and logs the bills of all calls in the
+// delivery, each once. The turn is committed even if takeBill fails.
 func takeBill(s *session.Session, o *api.Observation, w *intake, t api.Turn) {
 	if t.More && t.PlanID == "" {
 		return // the last delivery has all bills
@@ -120,7 +120,7 @@ func takeBill(s *session.Session, o *api.Observation, w *intake, t api.Turn) {
 
 func billID(branch, call string) string { return branch + "\x00" + call }
 
-// readBilled reads which calls usage.jsonl has, once.
+// readBilled reads, on the first call, which bills usage.jsonl has.
 func readBilled(s *session.Session) error {
 	if s.Billed != nil {
 		return nil
@@ -139,9 +139,8 @@ func readBilled(s *session.Session) error {
 	return nil
 }
 
-// firstSight returns the results of new messages that a hook shortened before the model saw them,
-// and how much of such results the model fetched. A result whose content can't be read is not
-// counted.
+// firstSight returns the results in new messages that a hook shortened before the model saw them,
+// and how much of such results the model fetched. It skips a result whose content can't be read.
 func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight) {
 	for i := range news {
 		for j := range news[i].Parts {
@@ -169,7 +168,7 @@ func (w *intake) firstSight(news []memkernel.Message) (out []billing.FirstSight)
 	return out
 }
 
-// row returns the row of a bill without a plan.
+// row returns the row of a bill for a call without a plan.
 func (w *intake) row(b *bill) billing.Call {
 	t := w.turn
 	r := billing.Call{Branch: t.Branch, Model: cmp.Or(b.message.Model, t.Model), Usage: b.usage, Reported: b.message.Reported, Call: b.call, Turn: b.turn, Time: b.message.Time,
@@ -202,8 +201,8 @@ func unplanned(s *session.Session, t api.Turn, m cachelayout.Model) *billing.Cal
 	return &row
 }
 
-// plausible reports whether our count of a prompt fits the measured size actual. The measured
-// size may well be larger, because some hosts do not show us their system prompt and tools.
+// plausible reports whether the measured size actual fits our count of a prompt. It may well be
+// larger, because some hosts do not show us their system prompt and tools.
 func plausible(actual, counted int) bool {
 	const maxHidden = 200_000
 	return 5*actual >= 2*counted && actual <= 10*counted+maxHidden
@@ -219,8 +218,8 @@ func unbilled(s *session.Session, t *api.Turn) *branch.State {
 	return l
 }
 
-// learn takes the provider's bill for a planned call: it trains the model's calibration, and
-// anchors the line on the measured prompt. It returns the row to log.
+// learn uses the provider's bill for a planned call. It trains the model's calibration, and anchors
+// the conversation on the measured prompt. It returns the row to log.
 func learn(s *session.Session, o *api.Observation, t api.Turn, m cachelayout.Model) *billing.Call {
 	l := unbilled(s, &t)
 	if t.Usage == nil || l == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// Pass takes in the messages of a boundary, commits, and carries out its requests.
+// Pass ingests the messages of a boundary, commits, and carries out the boundary's requests.
 func (d *Desk) Pass(ctx context.Context, of api.Boundary, point journal.CommitPoint) (*api.Passed, error) {
 	return inBoundary(ctx, d, of, point, func(s *session.Session, w *intake, b *boundary) (p *api.Passed, err error) {
 		if point == journal.PointCompaction {
@@ -35,8 +35,8 @@ func (d *Desk) Pass(ctx context.Context, of api.Boundary, point journal.CommitPo
 	})
 }
 
-// inBoundary calls f with the session of a boundary, opened for writing, and the boundary's
-// messages, made valid, or nil if it came without.
+// inBoundary calls f with the session of a boundary, opened for writing, and with the boundary's
+// messages, made valid. A boundary without messages has a nil intake.
 func inBoundary[T any](ctx context.Context, d *Desk, of api.Boundary, point journal.CommitPoint, f func(*session.Session, *intake, *boundary) (*T, error)) (*T, error) {
 	of.Now = d.at(of.Now)
 	return session.In(ctx, d.Sessions, "", of.SessionKey, func(s *session.Session) (out *T, err error) {
@@ -54,11 +54,11 @@ func inBoundary[T any](ctx context.Context, d *Desk, of api.Boundary, point jour
 	})
 }
 
-// passBoundary takes in the messages, commits, and carries out the boundary's requests.
+// passBoundary ingests the messages, commits, and carries out the boundary's requests.
 func (d *Desk) passBoundary(ctx context.Context, s *session.Session, w *intake, b *boundary) (*api.Passed, error) {
 	out := &api.Passed{Outcome: api.Committed}
 	if b.point == journal.PointReset && b.Key != "" && s.Passed(b.Key) {
-		// The present state is already the next epoch's.
+		// The session's state already belongs to the next epoch.
 		out.Outcome, out.Turns, out.Epoch, out.Pinned = api.Duplicate, s.Account.Committed, s.Account.Epoch, pinnedKeys(s)
 		return out, s.Stands()
 	}
@@ -84,7 +84,7 @@ func (d *Desk) passBoundary(ctx context.Context, s *session.Session, w *intake, 
 		return nil, err
 	}
 	out.Checkpoint, out.Faults, out.Flushed = newest, append(out.Faults, faults...), n
-	if w != nil && b.Reason != StartReason && b.point != journal.PointFlush && !d.Notes.Busy(s.Files) { // the last delta, however small
+	if w != nil && b.Reason != StartReason && b.point != journal.PointFlush && !d.Notes.Busy(s.Files) { // the last delta, of any size
 		if b.job = d.noteJob(s, w, b.turn(), st, true); b.job != nil {
 			b.job.EndsEpoch = b.point == journal.PointReset
 		}
@@ -96,7 +96,7 @@ func (d *Desk) passBoundary(ctx context.Context, s *session.Session, w *intake, 
 	if w != nil {
 		out.Stats.LiftedBytes = w.LiftedBytes
 	}
-	// A large journal is compacted where no caller waits for the answer.
+	// A large journal is compacted at a boundary whose answer no caller waits for.
 	if over := b.point == journal.PointReset || b.point == journal.PointSessionEnd; over && s.Journal != nil && s.Journal.Size() >= compactOver {
 		err = s.Journal.Compact()
 	}
@@ -125,7 +125,7 @@ func commitBoundary(s *session.Session, out *api.Passed, b *boundary, st summary
 // compacts it, in bytes.
 const compactOver = 4 << 20
 
-// lastReading returns the gauge of the branch's last plan, as far as it is known.
+// lastReading returns the gauge of the branch's last plan, as far as the plan is known.
 func lastReading(s *session.Session, b *boundary) checkpoint.Reading {
 	l := s.Branches.Newest(b.Branch, b.Model)
 	return checkpoint.Reading{Tokens: l.Whole(), Window: l.Window}

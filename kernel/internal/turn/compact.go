@@ -19,7 +19,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// A compaction on demand is the step that a plan takes when it cuts, without a call:
+// A compaction on demand makes the same cut as a plan, but for no call:
 //
 //	Compact ── pass ───── ingest, checkpoint, mechanical flush, summary: one boundary
 //	             │
@@ -31,14 +31,14 @@ import (
 // No model is asked: the summary was kept up to date turn by turn. A refused cut is not recorded,
 // and the answer says why.
 
-// compact passes the boundary, then cuts.
+// compact passes the boundary, then makes the cut.
 func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b *boundary) (*api.Passed, error) {
 	demand := &plan.Demand{}
 	if b.Compact != nil {
 		demand.CompactWish = *b.Compact
 	}
 	if c := demand.Provider; c != nil && slices.ContainsFunc(c.Blocks, func(raw string) bool { return s.Masker.Text(raw) != raw }) {
-		// It can't be masked, because its provider accepts it only unchanged.
+		// The blocks can't be masked, because their provider accepts them only unchanged.
 		return nil, errors.New("the provider's compaction holds a secret: it is neither kept nor sent")
 	}
 	req, known := nextCall(s, b, demand.Call)
@@ -52,7 +52,7 @@ func (d *Desk) compact(ctx context.Context, s *session.Session, w *intake, b *bo
 	}
 	demand.Boundary = s.Account.Boundaries[b.Key]
 	if l := s.Branches.Of(req.Branch, req.Model); b.Key != "" && p.Outcome == api.Duplicate && l.Compacted >= demand.Boundary {
-		// A call whose answer was lost passed the boundary and made the cut.
+		// The boundary was passed and the cut made before, in a call whose answer was lost.
 		p.Compaction = unchanged(l, api.CompactOK, "the cut was made before, when this boundary was passed")
 	} else if p.Compaction, err = d.cutOnDemand(ctx, s, p, req, demand, known); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (d *Desk) cutOnDemand(ctx context.Context, s *session.Session, p *api.Passe
 	return d.compaction(w), nil
 }
 
-// unchanged returns the answer for a conversation that the call leaves as it is.
+// unchanged returns the answer if the conversation stays as it is.
 func unchanged(l *branch.State, r api.CompactReason, detail string) *api.Compaction {
 	c := newCompaction(r, detail)
 	c.TokensBefore = l.FixedTokens() + int(math.Ceil(float64(l.Proj.Tokens())*l.Overflow.Scale()))
@@ -155,15 +155,15 @@ func newCompaction(r api.CompactReason, detail string) *api.Compaction {
 	return &api.Compaction{Reason: r, Detail: detail, Spans: []string{}, Largest: []budget.Item{}}
 }
 
-// fillTexts fills in the texts for the host: the journal's summary, and the text to continue
-// from.
+// fillTexts sets the texts for the host: the journal's summary, and the text from which the model
+// continues.
 func fillTexts(prices *cachelayout.Book, s *session.Session, p *api.Passed, b *boundary, resolver string) {
 	c := p.Compaction
 	if page, ok := s.Page(s.Account.SummaryPage(b.Branch)); ok {
 		c.SummaryVersion = page.Version
 	}
 	l := s.Branches.Newest(b.Branch, b.Model)
-	// A conversation that was never planned has the common size.
+	// A conversation that was never planned is assumed to have a window of the common size.
 	window := cmp.Or(l.Window, max(c.ContextWindow, l.LastCall().ContextWindow), 200_000)
 	model := cmp.Or(b.Model, l.Model)
 	price, _ := prices.Lookup(model, b.Now)

@@ -19,8 +19,8 @@ import (
 
 var errMemoryOff = errors.New("memory is switched off")
 
-// editing calls edit for the session that requests an edit, which nobody else uses meanwhile. An
-// edit by hand belongs to no session.
+// editing calls edit for the session that requests an edit, while no other call uses the session.
+// An edit by hand belongs to no session.
 func editing[T any](ctx context.Context, d *Desk, key string, voice api.Voice, private bool, now time.Time, edit func(upkeep.Editor) (*T, error)) (*T, error) {
 	if d.Memory == nil {
 		return nil, errMemoryOff

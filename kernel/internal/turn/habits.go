@@ -10,13 +10,13 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 )
 
-// habits keep the recent actions of each agent's newest sessions, which the agent's next session
-// may repeat. The record only helps to choose. A file that can't be read is replaced by a new
+// habits keep the pauses of each agent's newest sessions, which the agent's next session may
+// repeat. They only help to choose cache lifetimes. A file that can't be read is replaced by a new
 // one, and of two concurrent writes one may be lost.
 type habits struct {
 	state store.Store
-	// One writer of this process at a time. The slot is a channel, so that tests with their own
-	// clock see the goroutines that wait for a writer.
+	// slot admits one writer of this process at a time. It is a channel, so that tests with their
+	// own clock see the goroutines that wait for it.
 	slot chan struct{}
 }
 
@@ -26,11 +26,12 @@ func HabitsIn(state store.Store) *habits { return &habits{state: state, slot: ma
 const (
 	// HabitsFile is the name of the document.
 	HabitsFile = "habits.json"
-	// habitSessions of an agent, and habitAgents, the newest, and habitPauses of a session.
+	// The habits of at most habitAgents agents are kept. Each has at most its newest habitSessions
+	// sessions, and each session its newest habitPauses pauses.
 	habitSessions = 8
 	habitAgents   = 64
 	habitPauses   = 32
-	// leastPause is the shortest pause that is kept. No provider's cache is known to live shorter.
+	// leastPause is the shortest pause that is kept. No provider's cache is known to expire sooner.
 	leastPause = 5 * time.Minute
 )
 
@@ -90,7 +91,7 @@ func (b *habits) Earlier(of, except string) (out []cachelayout.Pace) {
 	return out
 }
 
-// Note keeps a session's pauses so far.
+// Note stores a session's pauses so far.
 func (b *habits) Note(of, name string, pauses []int) error {
 	b.slot <- struct{}{}
 	defer func() { <-b.slot }()
@@ -121,10 +122,10 @@ func (b *habits) Note(of, name string, pauses []int) error {
 	return err
 }
 
-// newest returns the last n.
+// newest returns the last n elements of all.
 func newest[T any](all []T, n int) []T { return all[max(0, len(all)-n):] }
 
-// pausesOf returns the pauses of a pace.
+// pausesOf returns the newest pauses of a pace, in seconds.
 func pausesOf(p cachelayout.Pace) []int {
 	var out []int
 	for _, g := range p.Idle {

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Hooks serve a host that plans no prompts, but adds texts to them.
+// Hooks serve a host that adds texts to its prompts, but does not plan them.
 type Hooks struct{ Desk *Desk }
 
 // Neighbour returns the session that SESSION-STATE.md shows, except the session of key. It
@@ -26,8 +26,8 @@ func (h Hooks) Neighbour(key string, now time.Time) *plan.Neighbour {
 	return neighbour(h.Desk.State, h.Desk.Memory.Private, session.KeyOr(key), now)
 }
 
-// Beside returns a line that tells a new conversation under a key which other session was at work
-// in the workspace. It returns "" if no other session was at work.
+// Beside returns a line for a new conversation, which names the other session that was at work in
+// the workspace. It returns "" if no other session was at work.
 func (h Hooks) Beside(key string, now time.Time) string {
 	n := h.Neighbour(key, now)
 	if n == nil {

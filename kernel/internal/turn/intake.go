@@ -23,8 +23,8 @@ func newMaker(d *Desk, s *session.Session, m cachelayout.Model, branch, model st
 		Branch: branch, Large: math.MaxInt, Durable: true}, err
 }
 
-// intake holds a turn as the host handed it in, or the messages of a boundary. The messages are
-// made valid and divided into pages.
+// intake is a turn as the host handed it in, or the messages of a boundary. The messages are made
+// valid and divided into pages.
 type intake struct {
 	*ingest.Batch
 	turn   *api.Turn
@@ -49,7 +49,8 @@ func (d *Desk) take(ctx context.Context, s *session.Session, t *api.Turn) (*inta
 	return in, nil
 }
 
-// absorb makes pages of new messages. If later work fails, the session is forgotten.
+// absorb makes pages of new messages, and stores an observed conversation in the session. If later
+// work fails, callers must invalidate the session.
 func (in *intake) absorb(s *session.Session) {
 	in.Absorb()
 	if h := in.Heard(); h != nil {
@@ -68,15 +69,15 @@ func (in *intake) commitPages(ctx context.Context, s *session.Session) error {
 	return s.CommitPages(ctx, in.Out, &branch.Cut{Branch: in.turn.Branch, Model: in.turn.Model}, in.turn.Now)
 }
 
-// cost returns the cost of taking the messages in.
+// cost returns the cost of ingesting the messages.
 func (in *intake) cost(s *session.Session) api.Stats {
 	out := s.TakeSpent()
 	out.Examined, out.LiftedBytes = in.Examined+len(in.Hosts)-in.Absorbed, in.LiftedBytes
 	return out
 }
 
-// turnEnd returns the number of leading messages that belong to ended turns, without the messages
-// of turns that the host calls open.
+// turnEnd returns the number of leading messages that belong to ended turns. Messages that the host
+// calls open belong to no ended turn.
 func (in *intake) turnEnd() int {
 	if in.turn.Over {
 		return len(in.Msgs)

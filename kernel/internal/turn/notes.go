@@ -33,13 +33,13 @@ func (d *Desk) noteJob(s *session.Session, w *intake, t api.Turn, st summary.Sta
 		Messages: w.Msgs, Hosts: w.Hosts, Ended: w.turnEnd(), Summary: st, Notes: all.Rooted(ingest.RootedIn(w.Msgs)), Mask: s.Masker.Text, Now: t.Now, Last: last})
 }
 
-// noted is a session that a model is asked about.
+// noted is the session about which a model is asked for notes.
 type noted struct {
 	desk      *Desk
 	key, name string
 }
 
-// Current reports whether no other process was faster.
+// Current reports whether no other process has changed the notes since the job was made.
 func (n *noted) Current(ctx context.Context, job *notes.Job) bool {
 	s, unlock, err := n.desk.Sessions.ReadFolder(ctx, n.name)
 	if err != nil {
@@ -58,7 +58,7 @@ func upToDate(s *session.Session, job *notes.Job) bool {
 // Commit writes a model's answer. One transaction holds the mark, the operations, and the facts
 // to remember. Commit then adds the facts to the daily log.
 func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
-	// The request's context may have ended, but an answer that was paid for is kept.
+	// The request's context may have ended by now. The answer is kept, because it was paid for.
 	ctx := context.Background()
 	err := n.desk.Sessions.Write(ctx, n.key, func(s *session.Session) error {
 		if !upToDate(s, job) {
@@ -82,7 +82,7 @@ func (n *noted) Commit(job *notes.Job, updates []journal.Update, facts []summary
 
 func commitNotes(s *session.Session, m *memory.Memory, job *notes.Job, updates []journal.Update, facts []summary.Fact) error {
 	if m != nil {
-		for _, f := range facts { // promised entries of today's log
+		for _, f := range facts { // the facts are promised entries of today's log
 			body := workstate.Entry{Path: m.Store(false).DailyPath(job.Now), Text: "- " + f.Text + " (noted by " + summary.Excerpt(job.Answered.Mark.Model, 80) + ")"}
 			u, err := session.MemoryUpdate(ingest.PageID("me", s.Name, body.Path, body.Text), body, f.Evidence)
 			if err != nil {
@@ -107,7 +107,7 @@ func NotesPage(s *session.Session, branch string) string {
 	return "notes" + s.Account.SummaryPage(branch)[len("summary"):]
 }
 
-// NotesOf returns all notes that the journal holds on a branch.
+// NotesOf returns all notes in the journal about a branch.
 func NotesOf(s *session.Session, branch string) (summary.Notes, error) {
 	return notesOn(s, NotesPage(s, branch))
 }

@@ -36,7 +36,7 @@ func (d *Desk) TakeTurn(ctx context.Context, t api.Turn) (*api.Observation, erro
 	})
 }
 
-// inTurn calls f with the session of a turn, opened for writing, and the turn's messages, made
+// inTurn calls f with the session of a turn, opened for writing, and with the turn's messages, made
 // valid. If another process writes to the session meanwhile, it calls f again.
 func inTurn[T any](ctx context.Context, d *Desk, t *api.Turn, f func(*session.Session, *intake) (T, error)) (T, error) {
 	return session.In(ctx, d.Sessions, t.PlanID, t.SessionKey, func(s *session.Session) (out T, err error) {
@@ -49,10 +49,10 @@ func inTurn[T any](ctx context.Context, d *Desk, t *api.Turn, f func(*session.Se
 	})
 }
 
-// endTurn writes the results of a turn, in the order of its lines. The turn itself is the commit: a
-// delivery of the turn after the commit is a duplicate. So entries that the person asked to
-// remember, and the authors of lines in memory's files, are written before it. A turn that the host
-// calls open has no commit yet.
+// endTurn writes the results of a turn, in the order of its lines. The commit is the record of the
+// turn itself: later deliveries of the turn are duplicates. So entries that the person asked to
+// remember, and the authors of lines in memory's files, are written before the commit. A turn that
+// the host calls open is not committed yet.
 func (d *Desk) endTurn(ctx context.Context, s *session.Session, w *intake, t api.Turn) (*api.Observation, error) {
 	w.absorb(s)
 	end := w.turnEnd()
@@ -104,7 +104,7 @@ func (d *Desk) endTurn(ctx context.Context, s *session.Session, w *intake, t api
 			if b.PlanID != "" {
 				b.Usage = nil
 			}
-			b.PlanID = "" // its bill was taken
+			b.PlanID = "" // the plan's bill was recorded before
 		}
 		takeBill(s, o, w, b)
 	}
@@ -170,7 +170,7 @@ func advance(s *session.Session, st summary.State, msgs []memkernel.Message) sum
 	return summary.UpdateMasked(st, msgs[ingest.Unseen(st.Offset.Key, msgs):], s.Masker.Text)
 }
 
-// Ingest takes in a host's messages so far, in the middle of a turn.
+// Ingest ingests a host's messages so far, in the middle of a turn.
 func (d *Desk) Ingest(ctx context.Context, t api.Turn) (*api.Observation, error) {
 	return inTurn(ctx, d, &t, func(s *session.Session, w *intake) (*api.Observation, error) {
 		err := ingestTurn(ctx, s, w)
@@ -187,7 +187,7 @@ func (d *Desk) Ingest(ctx context.Context, t api.Turn) (*api.Observation, error)
 	})
 }
 
-// billed returns what a turn was billed, nil if the host did not say.
+// billed returns a turn's bill, nil if the host did not give it.
 func billed(t *api.Turn) *checkpoint.Usage {
 	if t.Usage == nil {
 		return nil
@@ -210,9 +210,8 @@ func markdownAfter(ctx context.Context, s *session.Session, w *intake, t api.Tur
 	return s.Life.AfterTurn(ctx, &workstate.Turn{Key: o.AdvancementKey, Msgs: w.Msgs, From: turnStart(w.Msgs, end), To: end, Ended: ended, Reading: reading, Now: t.Now})
 }
 
-// readingAfter returns the least size of the next call. This is the billed size of the last call
-// plus its answer and the later messages. Without a bill it is the plan's size plus the later
-// messages.
+// readingAfter returns the least size of the next call: the billed size of the last call, its
+// answer and the later messages. Without a bill it is the plan's size plus the later messages.
 func readingAfter(s *session.Session, w *intake, t api.Turn) (checkpoint.Reading, error) {
 	l := s.Branches.Newest(t.Branch, t.Model)
 	r := checkpoint.Reading{Window: cmp.Or(l.Window, w.model.ContextWindow)}
@@ -232,7 +231,7 @@ func readingAfter(s *session.Session, w *intake, t api.Turn) (checkpoint.Reading
 		r.Tokens = l.Whole() + count(seen)
 	}
 	if u := t.Usage; u != nil && (seen == 0 && u.InputTotal() > 0 || plausible(u.InputTotal(), r.Tokens)) {
-		behind := len(w.Msgs) // the first message after the model's last
+		behind := len(w.Msgs) // the index after the model's last message
 		for behind > 0 && w.Msgs[behind-1].Role != memkernel.RoleAssistant {
 			behind--
 		}

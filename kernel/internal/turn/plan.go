@@ -28,12 +28,13 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// PlanCall plans a call and records the plan. If recording fails, the session is invalid and read
-// again, and the plan reports that.
+// PlanCall plans a call and records the plan. If recording fails, the plan reports that, and the
+// session is read again.
 func (d *Desk) PlanCall(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
 	pl, recorded, err := d.planOnce(ctx, s, req)
 	if err != nil {
-		// The doctor tells that system prompt and tools alone don't fit. A failed write is ignored.
+		// The doctor reports that system prompt and tools alone don't fit. It is no error if this
+		// can't be stored.
 		if small, ok := errors.AsType[*budget.TooSmallError](err); ok && small.Always() {
 			_ = s.Learn(req.Model, func(cal *budget.Calibration) bool {
 				cal.Unfit = &budget.Unfit{At: d.Now(), System: small.System, Tools: small.Tools, Window: small.Window, Reserve: small.Reserve}
@@ -48,13 +49,13 @@ func (d *Desk) PlanCall(ctx context.Context, s *session.Session, req *api.PlanRe
 	if len(pl.Prev.Proj.Seen) == 0 && d.Memory != nil {
 		d.Memory.Sync.SessionStarts()
 	}
-	// The pauses serve to plan the agent's next session. Those that can't be kept are lost.
+	// The pauses help to plan the agent's next session. It is no error if they can't be stored.
 	if paused := pausesOf(pl.Next.Pace); pl.Request.Branch == "" && !slices.Equal(paused, pausesOf(pl.Prev.Pace)) {
 		_ = d.Habits.Note(pl.Request.Source.Agent, pl.Session.Name, paused)
 	}
 	pl.Faults = append(pl.Faults, s.Life.Damages()...)
 	if d.Counter != nil && pl.Maker.Count.Kind != budget.Exact && d.ask(ctx, s, pl) {
-		// The plan is too large. The conversation is now anchored on the provider's count.
+		// The plan is too large by the provider's count. A second plan uses this count.
 		if p, _, err := d.planOnce(ctx, s, req); ctx.Err() == nil {
 			return p, err
 		}
@@ -95,7 +96,7 @@ func (d *Desk) Unrecorded(ctx context.Context, s *session.Session, req *api.Plan
 	return pl, nil
 }
 
-// PeekCall plans without writing anything.
+// PeekCall makes a plan without writing anything.
 func (d *Desk) PeekCall(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
 	return d.plan(ctx, s, req, how{peek: true})
 }
@@ -110,7 +111,7 @@ type Planned struct {
 	Withheld []retrieval.Withheld
 }
 
-// how configures how a plan is made.
+// how configures the making of a plan.
 type how struct {
 	// peek forbids writing the index.
 	peek bool
@@ -120,7 +121,7 @@ type how struct {
 	demand *plan.Demand
 }
 
-// plan reads the session, plans, and writes nothing.
+// plan reads the session and plans. It writes nothing.
 func (d *Desk) plan(ctx context.Context, s *session.Session, asked *api.PlanRequest, h how) (*Planned, error) {
 	ctx = markdownstore.Since(ctx, time.Now())
 	req := plan.Request{PlanRequest: *asked, LowWater: d.LowWater, Demand: h.demand}
@@ -150,7 +151,7 @@ func (d *Desk) plan(ctx context.Context, s *session.Session, asked *api.PlanRequ
 	return &Planned{Result: r, Session: s, Withheld: withheld, Stats: api.Stats{Ingested: r.Ingested, LiftedBytes: r.LiftedBytes}}, nil
 }
 
-// prior returns the state on which a plan is made, and faults for the parts that could not be
+// prior returns the state from which a plan starts, and faults for the parts that could not be
 // read.
 func (d *Desk) prior(ctx context.Context, s *session.Session, req *plan.Request) (*plan.Prior, []fault.Fault, error) {
 	var faults []fault.Fault

@@ -29,7 +29,7 @@ func record(ctx context.Context, s *session.Session, pl *Planned) (err error) {
 	if err := s.CommitPages(ctx, pl.Maker.Out, cut, pl.Request.Now); err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx)                 // a record that is begun is completed
+	ctx = context.WithoutCancel(ctx)                 // once begun, the record is completed
 	faults, err := s.Life.BeforePlan(ctx, pl.Result) // the checkpoint
 	pl.Faults = append(pl.Faults, faults...)
 	if err != nil {
@@ -65,8 +65,9 @@ func commitCut(s *session.Session, pl *Planned) error {
 	return s.CommitCut(key, point, pl.Request.Branch, pl.Next.Summary, pl.Request.Now)
 }
 
-// learnForGood keeps the model's window, trains its calibration on a refusal that named figures,
-// and drops the record of a request that did not fit once a similar one fits.
+// learnForGood stores what a plan learned about its model: the window, a refused size for the
+// calibration, and that thinking was refused. It removes the record of a request that did not fit
+// once a similar request fits.
 func learnForGood(s *session.Session, pl *Planned) {
 	refused := pl.Refusal.Refused && pl.Refusal.Figures.Input > 0 && pl.Refusal.Count > 0
 	window, from := pl.LearnedWindow()
@@ -88,7 +89,7 @@ func learnForGood(s *session.Session, pl *Planned) {
 	pl.Faults = append(pl.Faults, fault.Of(fault.NotRecorded, unwritten)...)
 }
 
-// writeTrace records how a recorded plan was decided. If writing fails, the plan reports the
+// writeTrace records the decisions of a recorded plan. If writing fails, the plan reports the
 // failure, and the next line of the trace is complete by itself.
 func writeTrace(s *session.Session, w *Planned) {
 	if s.Tracer == nil {

@@ -1,8 +1,7 @@
-// Package turn walks a session through its moments: a call is planned, the plan is recorded, a
-// turn is observed, a boundary is passed, or the prompt is cut on demand. It has the session read
-// and locked, takes in new messages, and has the session written in an order that survives a
-// kill. Package plan decides the content of a prompt, and the caller decides how much of it to
-// report to a host.
+// Package turn makes the steps of a session: it plans a call, records the plan, observes a turn,
+// passes a boundary, or cuts the prompt on demand. It locks and reads the session, ingests new
+// messages, and writes in an order that survives a kill. Package plan decides the content of a
+// prompt, and the caller decides how much of it to report to a host.
 package turn
 
 import (
@@ -19,12 +18,12 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// Desk takes turns in, with the parts that the sessions of a kernel share.
+// Desk makes the steps of a kernel's sessions. It holds the parts that the sessions share.
 type Desk struct {
 	*session.Options
 	Sessions *session.Table
 	Counts   *budget.Cache
-	// Counter asks a provider how many tokens a request body has. Nil counts nothing.
+	// Counter asks a provider how many tokens a request body has. With nil no provider is asked.
 	Counter func(ctx context.Context, model string, body []byte) (int, error)
 	// WholeResults shows every result whole at first sight.
 	WholeResults bool
@@ -40,7 +39,7 @@ type Desk struct {
 	Recalled func(ctx context.Context, began time.Time, r *retrieval.Result)
 }
 
-// at returns the time of a request, which is now if the request names none.
+// at returns t, or the time of the clock if t is zero.
 func (d *Desk) at(t time.Time) time.Time {
 	if t.IsZero() {
 		return d.Now()
@@ -56,8 +55,8 @@ type boundary struct {
 	job     *notes.Job // the last delta before the boundary
 }
 
-// StartReason is the reason that the journal gives for a flush at the start of a session. The
-// start of a session destroys nothing.
+// StartReason is the journal's reason for a flush at the start of a session. Such a flush removes
+// nothing.
 const StartReason = "session_start"
 
 // turn returns the boundary as an observed turn.

@@ -23,10 +23,11 @@ import (
 // report, and nothing depends on it.
 const opUsage = "usage"
 
-// coldShare is the share of the prompt before below which a read is a miss.
+// coldShare is the share of the previous prompt that a call must read from the cache to count as
+// warm.
 const coldShare = 0.6
 
-// compareBill sets a bill against a conversation's last plan.
+// compareBill returns the row that compares a bill with a conversation's last plan.
 func compareBill(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
 	row := sentCall(u, l, m)
 	row.Plan, row.PlannedInputTokens, row.Planned = l.Plan, l.Planned+l.LedgerFixed(), l.Expected
@@ -45,10 +46,10 @@ func compareBill(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billi
 		whole := max(u.InputTotal()+a.Tokens-planned.InputTokens, 0)
 		read := max(whole-a.Fresh, 0)
 		if cold || !caches(m) {
-			read = min(u.CacheReadTokens, whole) // as others' prefixes were
+			read = min(u.CacheReadTokens, whole) // like now, only others' prefixes are cached
 		}
 		row.WithoutUSD = nil
-		cut := new(float64) // the call by which a host would have compacted its conversation
+		cut := new(float64) // the cost of the host's compaction
 		switch {
 		case a.Summarised == 0:
 		case cold || !caches(m):
@@ -63,10 +64,9 @@ func compareBill(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billi
 	return row
 }
 
-// extendBill makes the row of a call that was sent with a conversation's last plan and the new
-// messages. The messages that the plan kept out of the host's prompt were kept out of this call,
-// too. Without the plan they would have been read from a warm cache, or else written to the
-// cache.
+// extendBill returns the row of a call that was sent with the prompt of a conversation's last plan
+// and the new messages. Messages that the plan left out are missing from this call, too. Without
+// the plan they would have been read from a warm cache, or else written to the cache.
 func extendBill(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
 	row := sentCall(u, l, m)
 	if e := l.Expected; e != nil && e.Alone.Tokens > 0 && !e.Alone.Same {
@@ -82,7 +82,7 @@ func extendBill(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billin
 	return row
 }
 
-// sentCall makes the row of a call that would have cost as much without the kernel.
+// sentCall returns the row of a call that would have cost as much without the kernel.
 func sentCall(u *memkernel.Usage, l *branch.State, m cachelayout.Model) billing.Call {
 	row := billing.Call{Branch: l.Branch, Model: l.Model, Usage: *u}
 	priceCall(&row, m)
@@ -102,9 +102,9 @@ func priceOf(u memkernel.Usage, m cachelayout.Model) *float64 {
 	return m.Cost(u.CacheReadTokens, u.CacheWrite5mTokens, u.CacheWrite1hTokens, u.InputTokens, u.OutputTokens)
 }
 
-// withoutPlan returns the bill that a prompt of whole tokens would have had instead of the call
-// that was billed as u. read is the number of tokens that the prompt reads from the cache. The other
-// tokens are written or uncached in the same way as the tokens of the call.
+// withoutPlan returns the bill that a prompt of whole tokens would have had in place of the prompt
+// that was billed as u. read is the number of tokens that the prompt reads from the cache. The
+// other tokens are written or uncached in the same way as the tokens of the call.
 func withoutPlan(u memkernel.Usage, whole, read int) memkernel.Usage {
 	rest := whole - read
 	out := memkernel.Usage{CacheReadTokens: read, InputTokens: rest, OutputTokens: u.OutputTokens}
@@ -123,8 +123,9 @@ func withoutPlan(u memkernel.Usage, whole, read int) memkernel.Usage {
 
 func caches(m cachelayout.Model) bool { return m.Cache != "" && m.Cache != cachelayout.CacheNone }
 
-// readUsage reads a usage.jsonl. It leaves out a torn last line, which torn reports. Rows that another process logged again count once: the last row of a plan
-// counts, and for a call the row of its plan.
+// readUsage reads a usage.jsonl. It leaves out an incomplete last line, and reports it in torn.
+// Rows that several processes logged count once: the last row of a plan counts, and for a call the
+// row of its plan.
 func readUsage(dir store.Store, session string) (rows []billing.Call, torn bool, err error) {
 	j, err := journal.OpenJournalIn(dir, folder.UsageFile, &journal.Options{ReadOnly: true, Derived: true})
 	if err != nil {
@@ -136,7 +137,7 @@ func readUsage(dir store.Store, session string) (rows []billing.Call, torn bool,
 			return nil, false, err
 		}
 		if n++; rec.Op != opUsage {
-			continue // a newer version's
+			continue // a newer version wrote the row
 		}
 		row := billing.Call{Session: session, Time: rec.Time}
 		if err := readRow(&row, rec.Body); err != nil {
@@ -162,9 +163,9 @@ func readUsage(dir store.Store, session string) (rows []billing.Call, torn bool,
 	return onceEach(rows), j.Torn() > 0, nil
 }
 
-// onceEach returns rows with each call once. If a door sent a call that is also in the host's own
-// log, the door's row stays. The two rows are matched by equal bills of the input, because logs
-// often have only a part of the output.
+// onceEach returns rows with each call once. If a call was sent through memkernel and is also in
+// the host's own log, the host's row is dropped. The rows are matched by equal bills of the input,
+// because logs often have only a part of the output.
 func onceEach(rows []billing.Call) []billing.Call {
 	sent := map[billing.Tokens]int{}
 	for i := range rows {
@@ -183,7 +184,7 @@ func onceEach(rows []billing.Call) []billing.Call {
 
 // readRow reads the figures of a row that any version wrote.
 func readRow(r *billing.Call, body []byte) error {
-	type figures memkernel.Usage // without the checks that hosts' figures get
+	type figures memkernel.Usage // without the checks for figures of hosts
 	type plain billing.Call
 	var usage struct {
 		Usage figures `json:"usage"`

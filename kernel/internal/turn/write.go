@@ -114,7 +114,7 @@ func (d *Desk) remember(ctx context.Context, s *session.Session, req api.Remembe
 	case req.ID == "":
 		req.ID = ingest.PageID("me", s.Name, req.Path, text)
 	case !strings.HasPrefix(req.ID, "me-") && (c.Kind == markdownstore.KindDaily || c.Kind == markdownstore.KindBuffer):
-		req.ID = ingest.PageID("me", req.ID) // in a log the kind of an id shows the author
+		req.ID = ingest.PageID("me", req.ID) // in a log, the beginning of an id shows the kind of author
 	}
 	if err := d.Upkeep.Hear(ctx, remembered(store, &req, text)); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (d *Desk) remember(ctx context.Context, s *session.Session, req api.Remembe
 	d.Memory.Sync.Written()
 	out := &api.Remembered{ID: req.ID, Ref: a.Ref, Duplicate: a.Existed, Late: a.Late, Masked: masked}
 	if req.Undo && !a.Existed && a.Late == "" {
-		// Without this record the entry is kept all the same, and only its undo is not.
+		// If this record fails, the entry is kept all the same, but it can't be undone.
 		if edit, err := d.Upkeep.Appended(ctx, s.Name, req.Path, before.Text, missing == nil, req.Now); err == nil {
 			out.Edit = edit
 		}
@@ -139,10 +139,10 @@ func (d *Desk) remember(ctx context.Context, s *session.Session, req api.Remembe
 	return out, nil
 }
 
-// remembered returns the author of a text to remember. The author is the agent, unless the request
-// says that the user asked for the text. For the log of a day it returns no lines, because nobody
-// may change such a log. Lines that are already in the file are left out, because a caller that
-// repeats a line is not its author.
+// remembered returns the author of each line of a text to remember. The author is the agent, unless
+// the request reports that the user asked for the text. For the log of a day it returns no lines,
+// because nobody may change such a log. It leaves out lines that are already in the file, because a
+// caller that repeats a line is not its author.
 func remembered(files *markdownstore.Store, req *api.RememberRequest, text string) upkeep.Heard {
 	h := upkeep.Heard{ID: req.ID, Path: req.Path, Lines: map[string]consolidation.Origin{}, Now: req.Now}
 	if c, ok := markdownstore.Classify(req.Path); !ok || c.Kind == markdownstore.KindDaily {
@@ -168,9 +168,8 @@ func remembered(files *markdownstore.Store, req *api.RememberRequest, text strin
 }
 
 // hearWrites records the lines that the calls of a turn wrote into memory's files. It must run
-// before the turn is committed: delivered again after a kill, the turn would be a duplicate. A
-// line that can't be recorded is reported as a fault. It is then taken for a line that a person
-// wrote.
+// before the commit, because a turn that is delivered again after the commit is a duplicate. Lines
+// that can't be recorded are reported as a fault, and then count as a person's.
 func (d *Desk) hearWrites(ctx context.Context, s *session.Session, msgs []memkernel.Message, t api.Turn) []fault.Fault {
 	if d.Memory == nil {
 		return nil
@@ -216,7 +215,7 @@ func (d *Desk) hearWrites(ctx context.Context, s *session.Session, msgs []memker
 func (d *Desk) memoryPath(p string) string {
 	files := d.Memory.Private
 	if files.Dir() == "" {
-		return "" // files that tools write into a folder are not memory's
+		return "" // files that tools write into an additional folder are not memory's
 	}
 	if path.IsAbs(p) || filepath.IsAbs(filepath.FromSlash(p)) {
 		rest, ok := strings.CutPrefix(p, strings.TrimSuffix(filepath.ToSlash(files.Dir()), "/")+"/")
@@ -231,7 +230,8 @@ func (d *Desk) memoryPath(p string) string {
 	return p
 }
 
-// leastSaid is the least length, in bytes, of a line that is not found in other texts by chance.
+// leastSaid is the least length, in bytes, of a line that occurs in other texts only because it was
+// copied.
 const leastSaid = 8
 
 // heard returns the lines that a successful call wrote into a file, with the author of each. A
@@ -253,7 +253,8 @@ func (d *Desk) heard(s *session.Session, before []memkernel.Message, c *memkerne
 	return h
 }
 
-// evidence are the texts of a conversation up to a call.
+// evidence holds the texts of a conversation before a call, by author. stood are texts with lines
+// that may have been in the file before.
 type evidence struct {
 	typed, tools, stood []string
 	words               []string // typed, as keys
@@ -273,7 +274,7 @@ func (d *Desk) evidence(msgs []memkernel.Message, p string) *evidence {
 			e.words = append(e.words, " "+consolidation.Key(own)+" ")
 		}
 		if quoted != "" {
-			e.tools = append(e.tools, quoted) // a person showed it, and did not say it
+			e.tools = append(e.tools, quoted) // a person pasted this text and did not type it
 		}
 		for j := range m.Parts {
 			switch part := &m.Parts[j]; {
@@ -305,8 +306,8 @@ func (d *Desk) evidence(msgs []memkernel.Message, p string) *evidence {
 	return e
 }
 
-// origin returns the author of the line with a key. It returns "" if the line may have been in
-// the file already, or is too short to tell its author.
+// origin returns the author of the line with a key. It returns "" if the line may have been in the
+// file before, or is too short to identify an author.
 func (e *evidence) origin(key string) consolidation.Origin {
 	plain, _ := consolidation.CutTags(key)
 	words := consolidation.Key(plain)
