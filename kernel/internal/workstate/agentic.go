@@ -29,15 +29,15 @@ const maxShownBytes = 72_000
 // The lines that enclose memories in a longer text.
 const SectionBegins, SectionEnds = "<memory>", "</memory>"
 
-// surgeBytes is how much conversation must follow a flush for a model to be asked again before
-// the next cut.
+// surgeBytes is the size, in bytes, that the conversation must grow by after a flush before a model
+// is asked again within the same cycle.
 const surgeBytes = 24_000
 
-// asked describes the text that a model was shown last.
+// asked describes the text that was last shown to a model.
 type asked struct {
 	upTo string // the last message
-	// cycle is counted from 1 and ends with a cut. open is the number of bytes of the text
-	// without an answer.
+	// cycle is the text's cycle. Cycles are counted from 1 and end with a cut. open is the size of
+	// the text in bytes, 0 once it was answered.
 	cycle, open int
 }
 
@@ -51,15 +51,15 @@ func (k *Keeper) Unflushed(msgs []memkernel.Message, cycle int) string {
 			break
 		}
 	}
-	text := summary.DeltaOf(msgs[from:], "", k.Mask.Text, 2*size).Text // labels grow
+	text := summary.DeltaOf(msgs[from:], "", k.Mask.Text, 2*size).Text // labels make the text longer
 	if text == "" || k.asked.cycle == cycle && len(text) < k.asked.open+surgeBytes {
 		return ""
 	}
 	k.asked = asked{readUpTo(&msgs[len(msgs)-1]), cycle, len(text)}
-	return k.Mask.Text(text) // once more as a whole
+	return k.Mask.Text(text) // masked once more as a whole
 }
 
-// readUpTo names the message up to which a model has read a conversation for a flush.
+// readUpTo returns the item that records that a model has read a conversation up to a message.
 func readUpTo(m *memkernel.Message) string { return ingest.PageID("ft", m.Key) }
 
 // Reply appends a model's answer to the day's log, every item once. If section is set, the answer is
@@ -107,7 +107,7 @@ func (k *Keeper) Reply(ctx context.Context, answer string, section bool, now tim
 	return "OK", n, l.Shared.DailyPath(now), err
 }
 
-// answered notes that the model has read the text in asked.
+// answered records that the model has read the text in asked.
 func (k *Keeper) answered() {
 	if k.asked.upTo != "" {
 		k.Session.Keep([]string{k.asked.upTo})
@@ -128,7 +128,7 @@ func answerSection(text string) string {
 	return inner
 }
 
-// anItem is a line that begins an item: of a list, or tagged without one.
+// anItem matches a line that begins an item: an item of a list, or a line that begins with a tag.
 var anItem = textutil.LazyRegexp(`^( *)(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+|(\[\p{L}))`)
 
 // listed returns the items of a list. Each item is one line, together with the lines that are

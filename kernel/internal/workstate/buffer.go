@@ -83,11 +83,11 @@ func (b *buffer) state(ctx context.Context, r checkpoint.Reading) []fault.Fault 
 	return b.write(ctx, id, bufferHead{What: BufferDump, full: r.Utilization()}, lines, items)
 }
 
-// cutItem marks that the buffer has a dump after the kernel's own newest cut.
+// cutItem returns the item that records that the buffer has a dump after the kernel's newest cut.
 func (b *buffer) cutItem() string { return ingest.PageID("bi", b.name, "cut", b.Cut) }
 
-// cutSince reports whether the kernel has cut without a later dump. A plan writes no Markdown, so
-// the dump that the thresholds require follows later.
+// cutSince reports whether the kernel has made a cut and no dump followed yet. A plan writes no
+// Markdown, so the dump that the thresholds require follows later.
 func (b *buffer) cutSince() bool {
 	return b.Cut != "" && !b.Options.BufferOff && !b.Session.Has(b.cutItem())
 }
@@ -115,8 +115,8 @@ func turnLines(msgs []memkernel.Message, masker *mask.Masker) checkpoint.Record 
 	return out
 }
 
-// news returns the lines without the list items that the buffer already has from this cycle. It
-// also returns the hashes of all list items of the lines.
+// news returns the lines without the list items that the buffer already has in this cycle. It also
+// returns the hashes of the list items to record.
 func (b *buffer) news(lines checkpoint.Record) (fresh checkpoint.Record, items []string) {
 	cycle := b.cycle()
 	empty := b.empty()
@@ -133,8 +133,8 @@ func (b *buffer) news(lines checkpoint.Record) (fresh checkpoint.Record, items [
 	return fresh, items
 }
 
-// empty reports whether the buffer holds no entry. The buffer was then cleared, and any text in
-// it belongs to somebody else.
+// empty reports whether the buffer holds no entry. If it holds other text, the entries were
+// cleared, and the text belongs to somebody else.
 func (b *buffer) empty() bool {
 	f, err := b.Private.Stat(BufferPath)
 	if err != nil || f.Size == 0 {
@@ -144,7 +144,7 @@ func (b *buffer) empty() bool {
 	return err == nil && len(Buffered(text)) == 0
 }
 
-// cycle names the stretch between two compactions, the host's or the kernel's own.
+// cycle returns the name of the time between two compactions, made by the host or by the kernel.
 func (b *buffer) cycle() string { return fmt.Sprint(b.Epoch, " ", b.Compactions, " ", b.Cut) }
 
 // write promises an entry in the journal and appends the entry to the buffer.
@@ -169,7 +169,7 @@ func (b *buffer) append(ctx context.Context, id string, e Entry) error {
 		return nil
 	}
 	if ok {
-		e = before // the turn was delivered again, and the promised entry counts
+		e = before // the turn was delivered again, so the promised entry is completed
 	}
 	f, err := b.Private.Stat(BufferPath)
 	if err != nil {

@@ -77,12 +77,13 @@ func ReadBuffer(private *markdownstore.Store) (string, error) {
 	return l.Text, err
 }
 
-// bufferEntry is an entry with its place in the file.
+// bufferEntry is an entry of the buffer, with its place in the file.
 type bufferEntry struct {
 	bufferHead
 	lines    checkpoint.Record
 	from, to int // bytes, with the entry's marker
-	// foreign reports that somebody else wrote into the entry. ends reports that it has its marker.
+	// foreign reports that somebody else wrote into the entry. ends reports that the entry has its
+	// marker.
 	foreign, ends bool
 }
 
@@ -146,7 +147,7 @@ func ForeignBuffer(text string) string {
 	return kept
 }
 
-// forgetEntries takes a session's entries out of the buffer.
+// forgetEntries removes a session's entries from the buffer.
 func forgetEntries(ctx context.Context, private *markdownstore.Store, session string) error {
 	l, err := private.ReadFile(BufferPath)
 	if errors.Is(err, fs.ErrNotExist) {

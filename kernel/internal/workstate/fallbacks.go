@@ -35,8 +35,8 @@ import (
 // In SESSION-STATE.md the kernel owns only one marked section. The section shows the private
 // session that spoke last. See statefile.go, and buffer.go for the buffer.
 
-// fallBack fills a life without a checkpoint from the other records. A state that captured
-// everything does not need them, because these records derive from the state.
+// fallBack fills a state that has no checkpoint from the other records. If everything was captured,
+// the captured state is complete, and the other records are not read, because they derive from it.
 func (k *Keeper) fallBack(l *life) error {
 	if l.Latest != nil && (l.From == "" || l.From == api.NetCheckpoint) {
 		l.From = api.NetCheckpoint
@@ -55,7 +55,7 @@ func (k *Keeper) fallBack(l *life) error {
 	return nil
 }
 
-// fromMarkdown reads the working state off the workspace's Markdown. It returns an error if the
+// fromMarkdown reads the working state from the workspace's Markdown. It returns an error if the
 // Markdown can't be read now.
 func (k *Keeper) fromMarkdown() (*checkpoint.Checkpoint, api.Net, error) {
 	if k.Private == nil || k.Options.Off {
@@ -86,7 +86,8 @@ func (k *Keeper) standing(now time.Time) *checkpoint.Checkpoint {
 	return c
 }
 
-// overlay replaces parts of the state that was read off the conversation by the hosts' pages.
+// overlay replaces the rules and the plan that were read from the conversation by those in the
+// hosts' pages.
 func overlay(c *checkpoint.Checkpoint, pins []journal.StoredPage) {
 	for _, p := range pins {
 		switch p.Type {
@@ -189,7 +190,7 @@ func (k *Keeper) AfterTurn(ctx context.Context, t *Turn) []fault.Fault {
 // Boundary is a boundary that the session passes.
 type Boundary struct {
 	Point journal.CommitPoint
-	// Begins reports that the session begins with the boundary. Nothing ends then, and the next
+	// Begins reports that the session begins with the boundary, so that nothing ends and the next
 	// turn belongs to another conversation. Main reports that the boundary is on the main line.
 	// Private reports that the session is private.
 	Begins, Main, Private bool
@@ -302,8 +303,8 @@ func (k *Keeper) BeforePlan(ctx context.Context, p *plan.Result) ([]fault.Fault,
 	return faults, nil
 }
 
-// faults returns the fault for a skipped write. A fault that every later write will meet again is
-// reported only once.
+// faults returns the fault for a skipped write. If every later write will have the same fault, it
+// is reported only once.
 func (k *Keeper) faults(f api.Net, err error) []fault.Fault {
 	if err == nil {
 		return nil

@@ -69,7 +69,7 @@ func (k *Keeper) flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 	}
 	if ended {
 		for _, o := range c.OpenItems {
-			add("open", strings.Replace(string(o), checkpoint.FromEarlier, "", 1), 0) // once, whenever it is left
+			add("open", strings.Replace(string(o), checkpoint.FromEarlier, "", 1), 0) // once, even if it stays open
 		}
 	}
 	if len(items) == 0 {
@@ -102,9 +102,9 @@ func saidBefore(shared *markdownstore.Store, now time.Time) map[string]bool {
 	return out
 }
 
-// The prefixes of the ids of entries, and so of the marks that follow entries in the log. byUs is
-// for entries that the kernel read off the session. byAgent is for entries that the session's
-// model wrote.
+// The prefixes of entries' ids, which are also in the marks that follow the entries in the log.
+// byUs is for entries that the kernel read from the session. byAgent is for entries that the
+// session's model wrote.
 const byUs, byAgent = "fl", "fa"
 
 // WrittenBy reports whether an entry of memory was written by a flush, and whether by the
@@ -114,7 +114,7 @@ func WrittenBy(id string) (flush, agent bool) {
 	return agent || strings.HasPrefix(id, byUs+"-"), agent
 }
 
-// write appends a text to the day's log, once for its items.
+// write appends a text to the day's log. The same items are appended only once.
 func (l *dayLog) write(ctx context.Context, by, text string, items []string, now time.Time) error {
 	masked, _ := l.Mask.Mask(strings.ToValidUTF8(text, "\uFFFD"))
 	id := ingest.PageID(by, append([]string{l.Session.Name()}, items...)...)
@@ -127,8 +127,9 @@ func (l *dayLog) write(ctx context.Context, by, text string, items []string, now
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Statements writes down, in the same turn, a person's statements in the messages from start on, and the
-// points of the host's own summaries. Each sentence and each summary is written once.
+// Statements writes a person's statements to the day's log, in the turn in which they are made, and
+// the points of the host's own summaries. It reads the persons' messages from start on. Each
+// sentence and each summary is written once.
 func (l *dayLog) Statements(ctx context.Context, msgs []memkernel.Message, start int, now time.Time) []fault.Fault {
 	if l.off {
 		return nil
@@ -164,13 +165,14 @@ func (l *dayLog) Statements(ctx context.Context, msgs []memkernel.Message, start
 	return out
 }
 
-// wordsItem is the item of a sentence that a person stated, wherever it is met.
+// wordsItem returns the item of a sentence that a person stated. It does not depend on the place of
+// the sentence.
 func wordsItem(text string) string {
 	return ingest.PageID("fi", "human-words", strings.TrimRight(oneLine(text), " .!。！"))
 }
 
-// personal returns the person's own words of a message. A message that only asks to remember a
-// quoted text is followed by this text.
+// personal returns the person's own words in a message. If a message only asks to remember a quoted
+// text, this text is included.
 func personal(m *memkernel.Message) string {
 	own, quoted := transcript.Typed(*m)
 	if quoted != "" && len(own)+len(quoted) <= maxItemBytes && ledger.AsksToRemember(own) {
@@ -179,7 +181,7 @@ func personal(m *memkernel.Message) string {
 	return own
 }
 
-// summarized writes down the points of a summary that the host's compaction made.
+// summarized writes the points of a summary to the day's log. A host's compaction made the summary.
 func (l *dayLog) summarized(ctx context.Context, m *memkernel.Message, now time.Time) []fault.Fault {
 	item := ingest.PageID("fi", "summary", m.Key)
 	if l.Session.Has(item) {

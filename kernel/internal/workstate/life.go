@@ -38,7 +38,7 @@ type Keeper struct {
 	Sync func() error
 
 	life *life
-	// told has the unwritable records that were already reported.
+	// told has the records whose failed writes were already reported.
 	told map[api.Net]bool
 	// asked is the text that a model was shown for a flush.
 	asked asked
@@ -98,12 +98,12 @@ func (k *Keeper) stamp() (store.Info, error) {
 	return fi, nil
 }
 
-// wrote notes that the file matches the known state. If the file can't be looked at now, the next
+// wrote records that the file matches the known state. If the file can't be examined now, the next
 // call reads it again.
 func (k *Keeper) wrote(l *life) {
 	stamp, err := k.stamp()
 	if err != nil {
-		stamp.Size = -1 // which no file has
+		stamp.Size = -1 // a size that no file has
 	}
 	l.stamp = stamp
 }
@@ -126,9 +126,8 @@ func (k *Keeper) CaptureAgain(msgs []memkernel.Message, start int, from checkpoi
 	return k.Capture(msgs, from, nil)
 }
 
-// Capture updates the working state from the messages of the main line, and writes the state. A
-// plan does not write the state, and the rest is read again from the host's next conversation. from
-// is where the session comes from, and bill what the call was billed, nil if that is unknown.
+// Capture updates the working state from the messages of the main line, and writes the state. from
+// is the origin of the session. bill is the call's bill, nil if it is unknown.
 func (k *Keeper) Capture(msgs []memkernel.Message, from checkpoint.Source, bill *checkpoint.Usage) error {
 	if k.Options.Off {
 		return nil
@@ -155,10 +154,10 @@ func (k *Keeper) save(l *life) error {
 	return err
 }
 
-// maxSource bounds the bytes of a call's description of where a session comes from.
+// maxSource bounds the bytes of each part of a session's origin.
 const maxSource = 1024
 
-// tell updates a state by a call's description of where the session comes from.
+// tell updates a state by a call's description of the session's origin.
 func (k *Keeper) tell(st *checkpoint.State, from checkpoint.Source) {
 	for _, v := range []*string{&from.File, &from.Channel, &from.Agent} {
 		*v = strings.ToValidUTF8(k.Mask.Text(*v), "\uFFFD")
@@ -203,7 +202,7 @@ func (k *Keeper) Input(t checkpoint.Trigger, r checkpoint.Reading, now time.Time
 	}
 	in.Compactions = max(in.Compactions, k.life.State.Thread.From.Since())
 	if u := k.life.State.Thread.Usage; in.Reading.Window == 0 && u != nil && u.Model != "" {
-		if window := k.Session.Window(u.Model); window >= u.Tokens { // else the bill is of another window
+		if window := k.Session.Window(u.Model); window >= u.Tokens { // a larger bill is from another window
 			in.Reading.Window = window
 		}
 	}
@@ -223,7 +222,7 @@ func (k *Keeper) Damages() []fault.Fault {
 	return out
 }
 
-// Spent returns the cost of the working state's files since the last call.
+// Spent returns the cost of the writes to the working state's files since the last call of Spent.
 func (k *Keeper) Spent() store.Stats {
 	if k.life == nil {
 		return store.Stats{}

@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
 )
 
-// stateFile is SESSION-STATE.md, cut around the kernel's section.
+// stateFile is SESSION-STATE.md, divided into the kernel's section and the text around it.
 type stateFile struct {
 	Text          string   // the whole text
 	Section       *section // nil if the file has no section
@@ -155,8 +155,8 @@ func (c *section) String() string {
 		c.Owner, c.Epoch, c.Captured, c.At.UTC().Format(time.RFC3339), c.sum(), c.Body, stateEnd)
 }
 
-// with returns the file with sec in the place of its present section. If the file has no section,
-// sec is added at its end.
+// with returns the file with sec in place of its section. If the file has no section, sec is added
+// at its end.
 func (f stateFile) with(sec section) string {
 	if f.Section != nil || f.before == "" {
 		return f.before + sec.String() + f.after

@@ -29,11 +29,11 @@ import (
 // the file is read again. After three such attempts, the file is left alone until the next turn.
 // A kill leaves the old file or the new one.
 
-// stateTries is how often the file is read again after another program's write.
+// stateTries is the number of attempts to write the file while other programs write it.
 const stateTries = 3
 
-// writeStateFile brings the session's section up to date. spoke reports that the session spoke, so
-// that the file may show it in full.
+// writeStateFile brings the session's section up to date. spoke reports that the session spoke just
+// now, so that the file may show it in full.
 func (k *Keeper) writeStateFile(ctx context.Context, spoke bool, now time.Time) []fault.Fault {
 	c := k.standing(now)
 	if k.Options.StateFileOff || c == nil {
@@ -57,8 +57,8 @@ func (k *Keeper) writeStateFile(ctx context.Context, spoke bool, now time.Time) 
 		Detail: fmt.Sprintf("%s was written to %d times while it was being read; it is brought up to date after the next turn", StatePath, stateTries)})
 }
 
-// replace gives a file of the workspace a new text, once the session data that the text derives
-// from is durable.
+// replace gives a file of the workspace a new text. It first makes the session data durable from
+// which the text derives.
 func (k *Keeper) replace(ctx context.Context, path, hash, text string) error {
 	if k.Sync != nil {
 		if err := k.Sync(); err != nil {

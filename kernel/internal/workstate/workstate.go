@@ -21,7 +21,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// The files of the workspace that are written to.
+// The files of the workspace that the package writes to.
 const (
 	StatePath  = "SESSION-STATE.md"
 	BufferPath = "memory/working-buffer.md"
@@ -30,15 +30,15 @@ const (
 // stateBytes bounds the kernel's section of SESSION-STATE.md: about the size of 2,000 tokens.
 const stateBytes = 8 << 10
 
-// bufferBytes is the size from which nothing more is appended to the working buffer. More than
-// some hundred turns do not belong in a buffer that is never read.
+// bufferBytes is the size from which nothing is appended to the working buffer. A file that is
+// rarely read does not need more than some hundred turns.
 const bufferBytes = 1 << 20
 
 // Options configure how the working state is kept, with defaults filled in.
 type Options struct {
 	// Off keeps no working state.
 	Off bool
-	// Thresholds are the gauge's in a window with a reserve.
+	// Thresholds returns the thresholds of the gauge for a window and a reserve, in tokens.
 	Thresholds func(window, reserve int) checkpoint.Thresholds
 	// FlushOff writes nothing to the day's log.
 	FlushOff bool
@@ -63,8 +63,8 @@ type session interface {
 	// Window returns the window of a model in tokens, or 0 if the window is not known.
 	Window(model string) int
 
-	// Has reports whether the item with a hash was written to the workspace. Keep records that an
-	// item was written.
+	// Has reports whether an item was written to the workspace. An item is named by its hash. Keep
+	// records that items were written.
 	Has(item string) bool
 	Keep(items []string)
 	// Promised returns an entry from the journal. written reports whether the entry's file has
@@ -96,7 +96,7 @@ type Entry struct {
 // Lines counts the list items of the entry.
 func (e *Entry) Lines() int { return strings.Count("\n"+e.Text, "\n- ") }
 
-// Same reports whether two entries say the same in the same place.
+// Same reports whether two entries have the same text in the same place.
 func (e *Entry) Same(o *Entry) bool {
 	return e.Path == o.Path && e.Text == o.Text && e.Private == o.Private
 }
