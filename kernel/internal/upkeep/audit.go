@@ -48,7 +48,7 @@ func (k *Keeper) Audit(ctx context.Context, req api.AuditOptions) (_ *health.Rep
 	return consolidation.Audit(ctx, snap, o)
 }
 
-// auditSize reports that machines wrote more lines of MEMORY.md than pruning leaves.
+// auditSize reports a MEMORY.md in which machines wrote more lines than pruning leaves.
 func (k *Keeper) auditSize(ctx context.Context, report *health.Report) error {
 	r, unlock, err := k.begin(ctx, api.RunSeen, time.Time{}, false)
 	if err != nil {
@@ -95,7 +95,7 @@ func (k *Keeper) recordedJobs(files []string) ([]consolidation.Job, error) {
 	return out, nil
 }
 
-// auditLoss reports the lines that MEMORY.md lost since a nightly run last saw it.
+// auditLoss reports the lines that MEMORY.md has lost since a run last saw it.
 func (k *Keeper) auditLoss(ctx context.Context, r *health.Report) error {
 	loss, err := k.Guard(ctx, api.GuardRequest{})
 	if err != nil {

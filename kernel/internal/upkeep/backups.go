@@ -22,7 +22,7 @@ const BackupsFolder = "backups"
 // with a suspected secret is never backed up, and a run that would need such a backup does not
 // touch the file. Pruning leaves the file out, and reports this.
 
-// heldBack is why a file is left alone.
+// heldBack is the reason for leaving a file alone that may hold a secret.
 const heldBack = "it holds what is taken for a secret, which no backup may hold, so it is left alone: take the secret out of it, or name it in redact.allow if it is none"
 
 // secret reports whether a text holds a suspected secret.
@@ -30,7 +30,7 @@ func (k *Keeper) secret(text string) bool {
 	return k.Masker.Text(text) != text
 }
 
-// keep adds a text to the backups, unless it holds a secret, and returns its hash.
+// keep returns a text's hash, and adds the text to the backups unless it holds a secret.
 func (r *run) keep(text string) string {
 	if r.secret(text) {
 		return store.Sum([]byte(text))
@@ -38,7 +38,8 @@ func (r *run) keep(text string) string {
 	return r.batch.AddString(text)
 }
 
-// need is keep for a text without which the run can't be done or undone.
+// need is keep for a text without which the run can't be done or undone. If the text holds a
+// secret, need notes the file in r.held.
 func (r *run) need(path, text string) string {
 	if r.secret(text) && !slices.Contains(r.held, path) {
 		r.held = append(r.held, path)
@@ -52,7 +53,7 @@ func (r *run) pruneSafely(snap *consolidation.Snapshot, o consolidation.PruneOpt
 	p := snap.Prune(o)
 	bad := r.refused(p)
 	if f := snap.Memory(); f != nil && r.secret(f.Doc.Raw) {
-		bad[f.Path] = heldBack // the new parts of the file can't be determined, so no entry leaves it
+		bad[f.Path] = heldBack // the file's new text is unknown, so no entry is moved out of it
 	}
 	if len(bad) > 0 {
 		var only []string
@@ -97,7 +98,7 @@ func (r *run) refused(p *consolidation.Pruning) map[string]string {
 	return out
 }
 
-// backup reads a backup, or the one that took its place. For the hash "" it returns "".
+// backup reads a backup, or the backup that replaced it. For the hash "" it returns "".
 func (r *run) backup(hash string) (string, error) {
 	if hash == "" {
 		return "", nil
@@ -133,7 +134,7 @@ func (k *Keeper) RetainBackups(ctx context.Context, before, now time.Time, apply
 		if needed[info.Hash] {
 			continue
 		}
-		if !known[info.Hash] { // left by a kill
+		if !known[info.Hash] { // a kill left this backup
 			if made, err := k.Backups.Stat(info.Hash); err != nil || !made.Time.Before(before) {
 				continue
 			}
@@ -178,9 +179,10 @@ func (r *run) neededBackups(before time.Time) (needed, known map[string]bool) {
 	return needed, known
 }
 
-// Forget removes the backups that clean would change, because they quote forgotten contents, and
-// empties such files of facts. Runs are finished first. If rest is not nil, a backup of the text that it
-// returns takes the place of each removed one, so that older changes can still be taken back.
+// Forget removes the backups that clean would change, because they quote forgotten contents. It
+// also empties the files of facts that quote them. Runs are finished first. If rest is not nil,
+// each removed backup is replaced by a backup of the text that rest returns, so that older changes
+// can still be taken back.
 func (k *Keeper) Forget(ctx context.Context, clean, rest func(string) string) error {
 	hashes, err := k.Quoting(clean)
 	if err != nil {
@@ -210,8 +212,8 @@ func (k *Keeper) Forget(ctx context.Context, clean, rest func(string) string) er
 	return k.forgetFacts(ctx, clean)
 }
 
-// forgetFacts empties the files of facts that clean would change, and those whose log it would
-// change. These files have no backups.
+// forgetFacts empties the files of facts that clean would change, and the files of facts of a log
+// that clean would change. Files of facts have no backups.
 func (k *Keeper) forgetFacts(ctx context.Context, clean func(string) string) error {
 	if k.Files == nil {
 		return nil
@@ -236,7 +238,7 @@ func (k *Keeper) forgetFacts(ctx context.Context, clean func(string) string) err
 	return nil
 }
 
-// replaceBackups writes the backups that take the place of others, and records them.
+// replaceBackups writes the backups that replace others, and records them.
 func (k *Keeper) replaceBackups(ctx context.Context, j Journal, hashes []string, rest func(string) string) error {
 	batch, to := k.Backups.NewBatch(), map[string]string{}
 	for _, h := range hashes {

@@ -36,7 +36,7 @@ func (k *Keeper) Curate(ctx context.Context, req api.CurateRequest) (_ *api.Cura
 		return nil, err
 	}
 	graves, back := gravesOf(r.log)
-	left := map[string]bool{} // entries that would be chosen, and that a person took back
+	left := map[string]bool{} // entries that a person took back and that would be chosen otherwise
 	retired := func(key string) bool {
 		if back[key] {
 			left[key] = true
@@ -50,8 +50,8 @@ func (k *Keeper) Curate(ctx context.Context, req api.CurateRequest) (_ *api.Cura
 			o.Taken += l.run.Entries
 		}
 	}
-	// A second curation of the same texts would find less room in MEMORY.md and other neighbours of the
-	// entries, so that its choice might be another one.
+	// A second curation of the same texts would find less room in MEMORY.md, so that it might
+	// choose other entries.
 	o.Done = func(inputs string) (done bool) {
 		if slices.ContainsFunc(r.log, func(l *logged) bool {
 			return l.of(api.RunCurate, o.Day) && slices.Contains(l.run.Reads, mark{Path: logsMark, Hash: inputs})
@@ -68,7 +68,8 @@ func (k *Keeper) Curate(ctx context.Context, req api.CurateRequest) (_ *api.Cura
 	for i := range out.Entries {
 		out.Entries[i].Text, out.Entries[i].Replaces = r.Masker.Text(out.Entries[i].Text), r.Masker.Text(out.Entries[i].Replaces)
 	}
-	// A line with a secret can't be backed up, and is not worth a night.
+	// A line with a secret can't be backed up. It is left out, so that the other lines can be
+	// added.
 	out.Entries = slices.DeleteFunc(out.Entries, func(p consolidation.Promoted) bool { return r.secret(p.Line()) })
 	if !req.Apply {
 		return out, nil
@@ -102,7 +103,7 @@ func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, 
 			}
 			before = f.Doc.Raw
 		}
-		rec, unread := r.record() // nothing is pruned from a file that holds a secret, so it stays full
+		rec, unread := r.record() // a MEMORY.md that holds a secret is never pruned, so it stays full
 		full := r.secret(before) && rec.MachineLines(out.Path, before)+strings.Count(text, "\n") > consolidation.MachineLines
 		if err := unread(); err != nil {
 			return err
@@ -128,11 +129,11 @@ func (r *run) commitCuration(ctx context.Context, snap *consolidation.Snapshot, 
 	return err
 }
 
-// learnedFile gets the entries that have no place in a MEMORY.md that can't be pruned.
+// learnedFile receives new entries if MEMORY.md is full and can't be pruned.
 const learnedFile = "memory/learned.md"
 
-// hasRead reports whether a curation has read all of the buffer. The kernel's own entries may have
-// been removed since.
+// hasRead reports whether a curation has read all of the buffer. The buffer may lack entries of the
+// kernel that were removed since.
 func (r *run) hasRead(buffer string) (bool, error) {
 	m := r.lastRead()
 	if buffer == "" || m == nil {
@@ -148,8 +149,8 @@ func (r *run) hasRead(buffer string) (bool, error) {
 	return err == nil && workstate.ForeignBuffer(text) == buffer, err
 }
 
-// lastRead returns the part of the buffer that a curation read last, or nil if no curation has
-// read the buffer. A curation that was taken back left nothing of what it read.
+// lastRead returns the part of the buffer that a curation read last, or nil if no curation has read
+// the buffer. A curation that was taken back does not count.
 func (r *run) lastRead() *mark {
 	for _, l := range slices.Backward(r.log) {
 		for _, m := range l.run.Reads {

@@ -15,26 +15,26 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// An edit is a request to change files, by an agent or by hand. It is a run like any other: the
-// old and new contents of the files are backed up and promised before any file is touched. The
-// authors of the written lines are recorded. Unlike other runs, an edit is not retried. A change
-// that can't be written now is given up, and reported.
+// An edit is a request to change files, by an agent or by hand. It is a run: the old and new
+// contents of the files are backed up and promised before any file is touched. The authors of the
+// written lines are recorded. Unlike other runs, an edit is not retried. A change that can't be
+// written now is given up and reported.
 
-// The bounds of an edit, far above any edit that agents write.
+// The bounds of an edit, which are far above the edits that agents make.
 const (
 	mostEditFiles = 200
 	mostEditBytes = 1 << 20
 	mostEditLines = 10_000
 )
 
-// Editor is the session that edits.
+// Editor is the party that requests an edit: a session, or a person or program by hand.
 type Editor struct {
-	// Session is the folder of the session. Key makes the delivery idempotent. If Key is "", it
-	// is not.
+	// Session is the folder of the session. Key makes the delivery idempotent. With "" every
+	// delivery is a new edit.
 	Session, Key string
-	// Voice is who edits by hand, "" for a session.
+	// Voice is the party that edits by hand, "" for a session.
 	Voice api.Voice
-	// How names the kind of the edit in its history, "" for an edit.
+	// How names the kind of the edit in the history, "" for an ordinary edit.
 	How string
 	// See are the files that the session sees.
 	See  *markdownstore.Store
@@ -53,8 +53,8 @@ func (k *Keeper) Edit(ctx context.Context, e Editor, files []api.EditFile) (*api
 	return k.edit(ctx, e, func(*run) ([]api.EditFile, error) { return files, nil })
 }
 
-// edit carries out the changes that plan returns for the present files, while nobody else edits
-// them.
+// edit makes the changes that plan returns for the present files. It holds the lock of the
+// project's journal, so that no other edit is made meanwhile.
 func (k *Keeper) edit(ctx context.Context, e Editor, plan func(*run) ([]api.EditFile, error)) (*api.Edited, error) {
 	if e.Rule == api.EditNone {
 		return nil, api.ErrEditsOff
@@ -143,7 +143,7 @@ func (r *run) change(ctx context.Context, e *Editor, files []api.EditFile) (*api
 		return nil, &api.EditError{Why: fmt.Sprintf("these are %d files; one edit changes at most %d", len(files), mostEditFiles)}
 	}
 	out := &api.Edited{}
-	marks := "" // texts of files to remove, the marks of whose entries may be in other files afterwards
+	marks := "" // the texts of the files to remove; their entries may be moved to other files
 	for i := range files {
 		if files[i].Remove {
 			now, err := r.standing(e, files[i].Path)
@@ -291,8 +291,8 @@ func newName(r *run, ctx context.Context, path string) error {
 	return ctx.Err()
 }
 
-// attribute checks that an edit changes nobody's words without permission, and records the
-// authors of the written lines. Moved lines keep their authors.
+// attribute checks that an edit does not change a person's words without permission, and records
+// the authors of the written lines. Moved lines keep their authors.
 func (r *run) attribute(e *Editor, all []change) error {
 	rec, unread := r.record()
 	moved := map[string]consolidation.Origin{}
@@ -336,7 +336,7 @@ func (r *run) attribute(e *Editor, all []change) error {
 }
 
 // written returns the first and the last line of after that differ from before. It returns 0 if
-// after only lost lines.
+// lines were only removed.
 func written(before, after string) (start, end int) {
 	was, is := linesOf(before), linesOf(after)
 	for start < min(len(was), len(is)) && was[start] == is[start] {
@@ -371,8 +371,9 @@ func (r *run) removes(path, before string) {
 	r.promise.Steps = append(r.promise.Steps, &step{Path: path, Since: r.changed(path), Before: r.need(path, before), Gone: true})
 }
 
-// Appended records that a session added to the end of a file, so that an undo takes that back. It
-// returns the name of the edit, "" if the file can't be backed up or has changed otherwise, too.
+// Appended records a session's addition to the end of a file as an edit, so that an undo can take
+// it back. It returns the name of the edit, "" if the file can't be backed up or has other changes,
+// too.
 func (k *Keeper) Appended(ctx context.Context, session, path, before string, existed bool, now time.Time) (string, error) {
 	r, unlock, err := k.begin(ctx, api.RunEdit, now, true)
 	if err != nil {
@@ -398,16 +399,16 @@ func (k *Keeper) Appended(ctx context.Context, session, path, before string, exi
 	return r.id(), nil
 }
 
-// isEdit reports whether a run is an edit, or takes back an edit. Such a run is given up if it
-// can't be done.
+// isEdit reports whether a run is an edit, or an undo that an editor requested. Such a run is given
+// up if it can't be done.
 func (p *promise) isEdit() bool { return p.Kind == api.RunEdit || p.Session != "" || p.Person }
 
 // leastQuoted is the least length, in bytes, of a line that identifies its author. A shorter line
 // may be anyone's.
 const leastQuoted = 8
 
-// Unwritten returns clean extended to remove the lines which edits of a session wrote into
-// memory's files.
+// Unwritten returns a function that does the work of clean, and also removes the lines that the
+// edits of a session wrote into memory's files.
 func (k *Keeper) Unwritten(ctx context.Context, session string, clean func(string) string) (func(string) string, error) {
 	r, unlock, err := k.begin(ctx, api.RunSeen, time.Time{}, false)
 	if errors.Is(err, errOff) {

@@ -41,7 +41,7 @@ func (k *Keeper) EditEntry(ctx context.Context, e Editor, req *api.EntryRequest)
 		}
 		f, err = passage(k, now, &p)
 		if rest := strings.TrimSpace(strings.TrimPrefix(f.Text, byteOrder)); req.Delete && strings.HasPrefix(rest, "# ") && !strings.Contains(rest, "\n") {
-			f.Remove = true // a lone title is no memory
+			f.Remove = true // a title alone is no memory
 		}
 		return f, err
 	})
@@ -87,8 +87,8 @@ func noEntry(path string, line, lines int, all []*consolidation.Entry) error {
 	return none
 }
 
-// Promoted returns the places of MEMORY.md's entries that were made of lines of some texts of logs,
-// with these entries.
+// Promoted returns the places and texts of the entries of MEMORY.md that were promoted from lines
+// that occur in texts.
 func (k *Keeper) Promoted(texts ...string) []string {
 	out := []string{}
 	if k.Files == nil {
@@ -130,14 +130,14 @@ func (k *Keeper) textOn(path string, line int) (string, int) {
 	return "", line
 }
 
-// mostTries is how often an addition is tried again because somebody else wrote to the file.
+// mostTries is the number of attempts to add an entry while others write to the file.
 const mostTries = 5
 
 // Add adds an entry at the end of a file, as an edit that can be taken back. An entry that is in
 // the file already is not added again.
 func (k *Keeper) Add(ctx context.Context, e Editor, path, text string) (*api.EntryEdited, error) {
 	if e.Rule == api.EditNone {
-		e.Rule = api.EditOwn // an addition changes nothing that is there
+		e.Rule = api.EditOwn // an addition changes no existing entry
 	}
 	e.How = howRemember
 	out := &api.EntryEdited{Path: path, Promoted: []string{}}
@@ -182,7 +182,7 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 		return nil, err
 	}
 	rec, unread := r.record()
-	written := map[line]time.Time{} // when edits wrote the lines of files
+	written := map[line]time.Time{} // the times at which edits wrote lines of files
 	for _, l := range r.log {
 		for path, lines := range l.run.Said {
 			for hash := range lines {
@@ -191,7 +191,7 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 		}
 	}
 	out := &api.MemoryList{Entries: []api.MemoryEntry{}, Skipped: []api.SkippedFile{}}
-	changed := map[string]string{} // the day of each file's last change
+	changed := map[string]string{} // the day on which each file was last changed
 	for _, f := range snap.Files {
 		if class, _ := see.Classify(f.Path); !class.Memory || f.Shadowed || f.Kind == markdownstore.KindBuffer {
 			continue
@@ -223,7 +223,7 @@ func (k *Keeper) Entries(ctx context.Context, see *markdownstore.Store, path str
 	return out, unread()
 }
 
-// listed returns the text of an entry as a list shows it.
+// listed returns an entry's text as lists show it.
 func (k *Keeper) listed(x *consolidation.Entry) string {
 	return k.Masker.Text(x.Words())
 }
@@ -233,7 +233,7 @@ func firstLine(s string) string {
 	return s
 }
 
-// authorOf returns who wrote an entry, in the terms of a list.
+// authorOf returns the author of an entry as lists name it.
 func authorOf(o consolidation.Origin) string {
 	switch {
 	case o == consolidation.OriginUpkeep:

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// RefuseLoss returns an [api.LossError] if a change of a file would lose too many lines. A text
-// that is backed up can't be lost.
+// RefuseLoss returns an [api.LossError] if a change of a file would lose too many lines. If the
+// earlier text is backed up, nothing can be lost.
 func (k *Keeper) RefuseLoss(path, before, after string) error {
 	if k.Backups.Has(store.Sum([]byte(before))) {
 		return nil
@@ -26,8 +26,8 @@ func (k *Keeper) RefuseLoss(path, before, after string) error {
 	return err
 }
 
-// loss returns the lines of before that are neither in after nor in any other file of memory. It
-// reads the other files only if after lacks lines that pruned does not have.
+// loss returns the lines of before that are neither in after nor in pruned nor in another file of
+// memory. It reads the other files only if a line is in neither after nor pruned.
 func (k *Keeper) loss(ctx context.Context, path, before, after string, pruned map[string]bool) (*consolidation.Loss, error) {
 	loss := consolidation.FindLoss(path, before, after, func(key string) bool { return pruned[key] })
 	if len(loss.Lost) == 0 {
@@ -83,7 +83,8 @@ func (k *Keeper) Guard(ctx context.Context, o api.GuardRequest) (_ *consolidatio
 	return r.loss(ctx, path, before, after, pruned)
 }
 
-// lastSeen returns the content of a file when a run last kept it.
+// lastSeen returns the content of a file in the newest run that saw the file, "" if it is not
+// known.
 func (r *run) lastSeen(path string) (string, error) {
 	for _, l := range slices.Backward(r.log) {
 		for _, m := range l.run.Reads {

@@ -20,7 +20,7 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// History is [api.Keeper.History]. It finds the versions by the records of runs and the marks in
+// History is [api.Keeper.History]. It finds the versions from the records of runs and the marks in
 // files.
 func (k *Keeper) History(ctx context.Context, req api.HistoryRequest) (_ *api.History, err error) {
 	defer wrap("history", &err)
@@ -102,7 +102,7 @@ func diffOf(before, after string) string {
 }
 
 // states returns the contents of a file, oldest first. The last content is the present one. A file
-// that may not be read has no states, unless it is the one that is asked about.
+// that may not be read has no states. If asked is true, such a file is an error.
 func (r *run) states(ctx context.Context, file string, asked bool) ([]state, error) {
 	now := state{now: true, absent: true, time: r.promise.Time}
 	l, err := r.Files.ReadFile(file)
@@ -192,8 +192,8 @@ func (r *run) after(st *step) (string, error) {
 	return before + strings.Trim(added, "\n") + "\n<!-- mk:" + st.ID + " -->\n", nil
 }
 
-// fact is the evidence for an entry at the time when the entry was added. Key identifies the
-// entry's text. The fact holds none of the entry's words.
+// fact is the evidence for an entry when the entry was added. Key identifies the entry's text, of
+// which the fact holds no words.
 type fact struct {
 	Key   string   `json:"key"`
 	Score float64  `json:"score"`

@@ -129,8 +129,8 @@ func (k *Keeper) run(ctx context.Context, jobs []job, now time.Time) ([]api.Nigh
 	return out, ctx.Err()
 }
 
-// doneWithin returns when jobs last succeeded, or "" if they did not succeed within once. Clocks of
-// machines may differ, so a job that was done in this machine's future counts.
+// doneWithin returns a text that says when jobs last succeeded, or "" if they did not all succeed
+// within once. The clocks of machines may differ, so a success in this machine's future counts.
 func (k *Keeper) doneWithin(jobs []job, once time.Duration, now time.Time) (string, error) {
 	if once <= 0 {
 		return "", nil
@@ -139,7 +139,7 @@ func (k *Keeper) doneWithin(jobs []job, once time.Duration, now time.Time) (stri
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read what jobs were done: %w", err)
 	}
-	runs, _ := consolidation.ReadJobs(api.JobsFile, wholeLines(record)) // a damaged record tells of no job
+	runs, _ := consolidation.ReadJobs(api.JobsFile, wholeLines(record)) // a damaged record counts as no job
 	oldest := time.Duration(0)
 	for _, j := range jobs {
 		i := slices.IndexFunc(runs, func(r consolidation.Job) bool { return r.Name == j.name && r.Error == "" })
@@ -151,7 +151,7 @@ func (k *Keeper) doneWithin(jobs []job, once time.Duration, now time.Time) (stri
 	return fmt.Sprintf("it was done %s ago, and once in %s is asked for", oldest.Round(time.Second), once), nil
 }
 
-// busy returns the name of a session that was written to within idle, or "" if no session was.
+// busy returns a text that names a session that was written to within idle, or "" if there is none.
 func (k *Keeper) busy(idle time.Duration, now time.Time) (string, error) {
 	if idle <= 0 {
 		return "", nil
@@ -178,7 +178,7 @@ func (k *Keeper) busy(idle time.Duration, now time.Time) (string, error) {
 // mostJobBytes is the size from which the older half of the record of jobs is removed.
 const mostJobBytes = 1 << 20 // 1 MiB
 
-// recordJob appends how a job went.
+// recordJob appends the outcome of a job to the record.
 func (k *Keeper) recordJob(name, failure string, now time.Time) error {
 	line, err := json.Marshal(struct {
 		Time  time.Time `json:"time"`
@@ -192,13 +192,13 @@ func (k *Keeper) recordJob(name, failure string, now time.Time) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("record the job %s: %w", name, err)
 	}
-	// Earlier versions appended, so that a kill could cut the last line short.
+	// Earlier versions appended to the file, so that a kill could leave an incomplete last line.
 	_, err = k.State.Put(store.Synced, store.Doc{Name: api.JobsFile, Data: append(wholeLines(old), append(line, '\n')...)})
 	return err
 }
 
-// wholeLines returns the whole lines of a record. Of a record that has grown too large it returns
-// only the newer half.
+// wholeLines returns the complete lines of a record. If the record is too large, it returns only
+// the newer half of them.
 func wholeLines(b []byte) []byte {
 	if b = b[:bytes.LastIndexByte(b, '\n')+1]; len(b) > mostJobBytes {
 		_, b, _ = bytes.Cut(b[len(b)/2:], []byte("\n"))

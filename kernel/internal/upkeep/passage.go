@@ -64,10 +64,11 @@ func passage(k *Keeper, now standing, req *api.PassageRequest) (api.EditFile, er
 	return out, nil
 }
 
-// find returns the position of a passage in a text with Unix line ends, without the end of its
-// last line. why says how the present text differs from the passage that was read.
+// find returns the position of a passage in a text with Unix line ends, without the end of the
+// passage's last line. why describes how the present text differs from the passage that was read,
+// "" if it does not.
 func find(text string, req *api.PassageRequest) (start, end int, why string) {
-	offsets := []int{0} // of the lines, and of the text's end
+	offsets := []int{0} // of the beginnings of lines, and of the text's end
 	for l := range strings.Lines(text) {
 		offsets = append(offsets, offsets[len(offsets)-1]+len(l))
 	}
@@ -140,14 +141,14 @@ func without(text string, start, end int) string {
 }
 
 // stale returns the error for a file that changed after it was read. The error shows the present
-// lines at the meant place, which is found by line number or by text. Without such a place it
-// shows the first lines.
+// lines at the requested place. The place is line from or, if from is 0, the entry that is most
+// like old. Without a place the error shows the first lines.
 func stale(k *Keeper, now standing, why string, from int, old string) error {
 	e := &api.StaleError{Path: now.Path, Why: why}
 	if !now.Exists {
 		return e
 	}
-	masked := linesOf(k.Masker.Text(now.Text)) // a secret of several lines may have become one
+	masked := linesOf(k.Masker.Text(now.Text)) // masking may have joined the lines of a secret
 	e.Version, e.Lines = now.Hash, len(masked)
 	if from == 0 && old != "" {
 		from = nearest(now.Path, strings.Join(masked, "\n"), old)
@@ -168,7 +169,7 @@ func stale(k *Keeper, now standing, why string, from int, old string) error {
 	return e
 }
 
-// stale is [stale] without a place.
+// stale is the function stale without a place.
 func (k *Keeper) stale(now standing, why string) error { return stale(k, now, why, 0, "") }
 
 // nearest returns the first line of the entry that shares the most words with old. It returns 0

@@ -87,7 +87,7 @@ func (r *run) commitPruning(ctx context.Context, out *api.Pruned, buffer string,
 	return err
 }
 
-// readOfBuffer returns the part of the working buffer that may go.
+// readOfBuffer returns the part of the working buffer that may be removed.
 func (r *run) readOfBuffer(out *api.Pruned) (string, *mark, error) {
 	text, err := workstate.ReadBuffer(r.Files)
 	if err != nil {
@@ -110,8 +110,9 @@ func (r *run) readOfBuffer(out *api.Pruned) (string, *mark, error) {
 	return read, m, nil
 }
 
-// youth returns a function that reports whether a text is less than a day old. It is if its file
-// was touched within the day, and the newest backup of at least this age does not hold the text.
+// youth returns a function that reports whether a text is less than a day old. A text is if its
+// file was touched within the day, and the file's newest backup that is at least a day old does not
+// hold the text.
 func (r *run) youth(snap *consolidation.Snapshot, now time.Time) (func(path, text string) bool, error) {
 	limit := now.Add(-24 * time.Hour)
 	before := map[string]string{}

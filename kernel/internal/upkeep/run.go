@@ -16,14 +16,14 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// run is a run in preparation, with the project's open journal and the backups.
+// run is a run that is being prepared. It holds the project's open journal and the backups.
 type run struct {
 	*Keeper
 	entries
 	journal Journal
 	batch   *store.Batch
 	promise promise
-	// held are files that can't be backed up.
+	// held are the files that can't be backed up.
 	held []string
 }
 
@@ -51,7 +51,7 @@ func (k *Keeper) begin(ctx context.Context, kd api.RunKind, now time.Time, write
 	return &run{Keeper: k, journal: j, entries: all, batch: k.Backups.NewBatch(), promise: promise{Kind: kd, Time: now.UTC(), Day: k.Files.Today(now)}}, unlock, nil
 }
 
-// adds promises to append a text to a file.
+// adds promises to append a text to a file of the run.
 func (r *run) adds(path, before, text string) {
 	st := &step{Path: path, Since: r.changed(path), ID: entryID(string(r.promise.Kind), r.id(), path, text), Add: r.need(path, text)}
 	if before != "" {
@@ -79,7 +79,7 @@ func (r *run) before(path, text string) string {
 	return r.keep(text)
 }
 
-// changed returns when a file was last changed, at most the time of the run.
+// changed returns the time of a file's last change, which is at most the time of the run.
 func (r *run) changed(path string) time.Time {
 	f, err := r.Files.Stat(path)
 	if err != nil || f.ModTime.After(r.promise.Time) {
@@ -100,7 +100,7 @@ func (r *run) becomes(path, before, after string) {
 // id returns the name of the run, which has the run's number.
 func (r *run) id() string { return fmt.Sprintf("run-%d", len(r.log)+1) }
 
-// commit promises the run and does it.
+// commit promises the run and carries it out.
 func (r *run) commit(ctx context.Context) (*done, error) {
 	if len(r.held) > 0 {
 		return nil, fmt.Errorf("%s: %s", strings.Join(r.held, ", "), heldBack)
@@ -132,7 +132,7 @@ func (k *Keeper) Redo(ctx context.Context, j Journal) error {
 	return err
 }
 
-// finish carries out the promise of a run, and may be repeated.
+// finish carries out the promise of a run. It may be repeated.
 func (k *Keeper) finish(ctx context.Context, j Journal, id string, p *promise) (*done, error) {
 	d := &done{Run: id, Files: map[string]string{}}
 	files := k.Files
@@ -165,7 +165,7 @@ func (k *Keeper) finish(ctx context.Context, j Journal, id string, p *promise) (
 	return d, appendLog(j, id+":done", value{Done: d}, p.Time)
 }
 
-// changedMeanwhile is why a step was not taken.
+// changedMeanwhile is the reason for skipping a step whose file has changed.
 const changedMeanwhile = "somebody changed it meanwhile: it was left as it is"
 
 // notReached is the reason for skipping a step of an edit after another step failed.
@@ -210,8 +210,8 @@ func (k *Keeper) do(ctx context.Context, files *markdownstore.Store, st *step) (
 	return changedMeanwhile, nil
 }
 
-// add appends a text once. A file of standing instructions is instead replaced by its text with
-// the addition, because no other writer appends to it.
+// add appends a text once. A file of standing instructions is replaced by its text with the
+// addition, because no other writer appends to it.
 func (k *Keeper) add(ctx context.Context, st *step) error {
 	raw, err := k.Backups.Get(st.Add)
 	if err != nil {
@@ -238,7 +238,7 @@ func (k *Keeper) add(ctx context.Context, st *step) error {
 	}
 }
 
-// asIs returns a text with the line ends of before, which is the present text of the file.
+// asIs returns a text with the line ends of before.
 func asIs(before, text string) string {
 	if n := strings.Count(before, "\n"); n == 0 || strings.Count(before, "\r\n") != n {
 		return text

@@ -10,14 +10,16 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// An entry, or a file, is followed back through the versions of its files: line to line, from one
-// file to another, from the log that it was promoted from, past the entries that it replaced.
+// The history of an entry or a file is found by following it back through the versions of files:
+// from line to line, from one file to another, to the log from which it was promoted, and to the
+// entries that it replaced.
 
-// state is a file's contents since some moment.
+// state is the content of a file in one of its versions.
 type state struct {
-	// time is when the state was made, or by when it existed.
+	// time is when the state was made. If nobody knows who made it, it is a time at which it
+	// existed.
 	time time.Time
-	// by is the run that made the state, nil if nobody knows who did. now marks the file as it is.
+	// by is the run that made the state, nil if that is unknown. now marks the present state.
 	by  *logged
 	now bool
 	// text is the file's text. hash identifies the text if it is no longer kept (unkept). absent
@@ -31,21 +33,22 @@ func (s *state) is(k api.RunKind) bool { return s.by != nil && s.by.run.Kind == 
 
 // tracer follows one entry or file.
 type tracer struct {
-	// read returns the versions of a file, oldest first and [merged]. It returns no states if
-	// nothing is known.
+	// read returns the states of a file, oldest first and [merged]. It returns none if nothing is
+	// known.
 	read func(path string) ([]state, error)
-	// origin returns the author of a text in a file, above a marker, if a state doesn't name it.
+	// origin returns the author of a text in a file. marker is the id in the text's marker. It is
+	// used if a state doesn't name the author.
 	origin func(path, marker, text string) consolidation.Origin
-	// successor returns the entry that replaced an entry of today's file, "" if no entry did.
+	// successor returns the entry that replaced an entry of a present file, "" if none did.
 	successor func(path string, e *consolidation.Entry) string
 
 	out []api.HistoryVersion
-	// known has the states of files, and parsed the entries of states. seen are the places that
-	// were followed.
+	// known has the states of files, and parsed has the entries of states. seen has the places that
+	// were followed already.
 	known  map[string][]state
 	parsed map[place][]*consolidation.Entry
 	seen   map[place]bool
-	// err is why the tracing ended early.
+	// err is the error that ended the search.
 	err error
 }
 
@@ -70,8 +73,8 @@ func (t *tracer) states(path string) []state {
 	return s
 }
 
-// merged joins neighbouring states that differ in blank lines only, and makes times ascend. The
-// states must be oldest first. The last state must be the file as it is now.
+// merged joins neighbouring states that differ only in blank lines, and makes times ascend. The
+// states must be oldest first. The last state must be the present file.
 func merged(states []state) []state {
 	out := states[:0:0]
 	for i, s := range states {
@@ -186,9 +189,9 @@ func before(states []state, i int) int {
 	return i
 }
 
-// entry returns the versions of the entry on a line of a file as it is now, newest first. The
-// versions of its sources and of the entries that it replaced are included. The entry is nil if the
-// line has no entry.
+// entry returns the versions of the entry on a line of a present file, newest first. It includes
+// the versions of the entry's sources and of the entries that it replaced. The returned entry is
+// nil if the line has no entry.
 func (t *tracer) entry(path string, line int) ([]api.HistoryVersion, *consolidation.Entry) {
 	now := place{path, len(t.states(path)) - 1, line}
 	e := t.on(now)
@@ -260,7 +263,8 @@ func (t *tracer) note(path string, i int, e *consolidation.Entry, event api.Hist
 	t.out = append(t.out, v)
 }
 
-// back follows an entry of a state into older ones.
+// back follows an entry of a state back through the older states. by is the entry that replaced it,
+// "" if there is none.
 func (t *tracer) back(at place, e *consolidation.Entry, by string) {
 	path, i := at.path, at.state
 	for {
@@ -285,7 +289,8 @@ func (t *tracer) back(at place, e *consolidation.Entry, by string) {
 	}
 }
 
-// began notes the origin of an entry that a state has and the previous state doesn't have.
+// began adds the version in which an entry first appears, in state i, and follows the entry's
+// sources. State j, the previous one, does not have the entry.
 func (t *tracer) began(path string, i, j int, e *consolidation.Entry, by string) {
 	s := &t.states(path)[i]
 	defer t.replaced(path, i, j, e)
@@ -295,7 +300,7 @@ func (t *tracer) began(path string, i, j int, e *consolidation.Entry, by string)
 		t.back(from[0], was, "")
 		return
 	}
-	k := before(t.states(path), max(j, 0)) // the newest state before j that had it
+	k := before(t.states(path), max(j, 0)) // the newest state before j that has the entry
 	for k >= 0 && withKey(t.entries(path, k), keyOf(e)) == nil {
 		k = before(t.states(path), k)
 	}
@@ -312,7 +317,7 @@ func (t *tracer) began(path string, i, j int, e *consolidation.Entry, by string)
 	if len(e.From) > 0 {
 		event = api.EventPromoted
 		if _, _, ok := consolidation.PlaceOf(e.From[0]); !ok && strings.HasSuffix(e.From[0], ".md") {
-			event = api.EventMoved // a pruning names the file alone
+			event = api.EventMoved // for a move, a pruning names only the file
 		}
 	}
 	t.note(path, i, e, event, "", by, e.From...)
@@ -338,10 +343,11 @@ func asOf(states []state, at time.Time) int {
 	return out
 }
 
-// mostAlso is how many files of one run are searched for moved entries.
+// mostAlso is the number of files of a run that are searched for moved entries.
 const mostAlso = 20
 
-// moved returns the places in the other files of a run that got an entry (got), or lost it.
+// moved returns the places in the other files of a run that received an entry (if got is true), or
+// lost it.
 func (t *tracer) moved(path string, s *state, e *consolidation.Entry, got bool) (out []place) {
 	if s.by == nil {
 		return nil
@@ -365,8 +371,8 @@ func (t *tracer) moved(path string, s *state, e *consolidation.Entry, got bool) 
 	return out
 }
 
-// gone notes that an entry was removed after state from and came back in state to, and its places
-// in between.
+// gone adds the version in which an entry is missing: it was removed after state from and restored
+// in state to. The version lists the places that the entry was moved to.
 func (t *tracer) gone(path string, from, to int, was *consolidation.Entry) {
 	states := t.states(path)
 	i := from + 1
@@ -385,7 +391,7 @@ func (t *tracer) gone(path string, from, to int, was *consolidation.Entry) {
 	t.out = append(t.out, v)
 }
 
-// replaced follows the entries that an entry of a state declares superseded.
+// replaced follows the entries that an entry declares as superseded.
 func (t *tracer) replaced(path string, i, j int, e *consolidation.Entry) {
 	for _, ref := range e.Supersedes {
 		q, line, isPlace := consolidation.PlaceOf(ref)
@@ -412,15 +418,15 @@ func (t *tracer) replaced(path string, i, j int, e *consolidation.Entry) {
 // the share of common words, plus a bonus for the same neighbours.
 const leastAlike = .5
 
-// match finds the earlier form of a state's entry in the previous state, nil if there is none. An
-// edit may have put other words in the place of an entry.
+// match returns the form that an entry e had in the previous state, nil if there is none. If edited
+// is true, an edit made the newer state and may have replaced all words of the entry.
 func match(older, newer []*consolidation.Entry, e *consolidation.Entry, edited bool) *consolidation.Entry {
 	was, is := keysOf(older), keysOf(newer)
 	at := slices.IndexFunc(newer, func(x *consolidation.Entry) bool { return x.StartLine == e.StartLine })
 	nth := countsOf(is[:at])[is[at]]
 	left := countsOf(is)
 	best, how := -1, 0.0
-	var free []int // of the older: those that the newer lacks
+	var free []int // the entries of older that newer lacks
 	for i, k := range was {
 		if k == is[at] {
 			if nth == 0 {
@@ -436,12 +442,12 @@ func match(older, newer []*consolidation.Entry, e *consolidation.Entry, edited b
 		}
 	}
 	if best < 0 && edited && len(free) == 1 && free[0] == at && len(was) == len(is) && slices.Equal(was[:at], is[:at]) && slices.Equal(was[at+1:], is[at+1:]) {
-		best = at // all else stayed
+		best = at // all other entries are the same
 	}
 	if best < 0 {
 		return nil
 	}
-	for i, k := range is { // another new one may be more like it
+	for i, k := range is { // another new entry may be more like it
 		if i != at && !slices.Contains(was, k) && alike(older, newer, was, is, best, i) > max(how, leastAlike) {
 			return nil
 		}

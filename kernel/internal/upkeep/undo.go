@@ -18,9 +18,9 @@ import (
 
 // Undo takes back an edit or, by hand, a curation, a pruning or another undo. If edit is "", it
 // takes back the newest change of the session, or the newest change by hand or of upkeep. A file
-// that is as the change left it gets its earlier content. From any other file the lines that the
-// change wrote are removed, and the lines that it removed are put back. If a line that took the
-// place of an earlier one was changed since, nothing is done.
+// that is as the change left it gets its earlier content. From any other file, the lines that the
+// change wrote are removed, and the lines that it removed are put back. If the change replaced a
+// line and the new line was changed since, Undo changes nothing.
 func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndone, error) {
 	if e.Rule == api.EditNone {
 		return nil, api.ErrEditsOff
@@ -70,8 +70,8 @@ func (k *Keeper) Undo(ctx context.Context, e Editor, edit string) (*api.EditUndo
 	return out, nil
 }
 
-// changeToUndo returns the change with a name that was not taken back. An agent takes back no change
-// that a person made.
+// changeToUndo returns the change with a name. It returns an error if the change was taken back
+// already. An agent can't take back a change that a person made.
 func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
 	l := r.named(name)
 	switch {
@@ -88,7 +88,7 @@ func changeToUndo(r *run, e *Editor, name string) (*logged, error) {
 	return l, nil
 }
 
-// newestChange returns the newest change that an editor takes back without its name.
+// newestChange returns the newest change that an editor may take back without naming it.
 func newestChange(r *run, e *Editor, _ string) (*logged, error) {
 	if l := r.olderChange(e, nil); l != nil {
 		return l, nil
@@ -109,13 +109,14 @@ func newestChange(r *run, e *Editor, _ string) (*logged, error) {
 	return nil, &api.EditError{Why: "nothing was changed that could be taken back" + others}
 }
 
-// mayUndo reports whether a run is a change that an editor may take back by its name.
+// mayUndo reports whether a run is a change that an editor may take back by naming it.
 func (e *Editor) mayUndo(l *logged) bool {
 	return l.done != nil && (l.run.Kind == api.RunEdit || e.Voice != "" && (l.run.Kind == api.RunPrune || l.run.Kind == api.RunCurate))
 }
 
-// olderChange returns the newest change before another one that an editor takes back without its
-// name, or nil. If the other one is nil, it returns the newest of all.
+// olderChange returns the newest change that an editor may take back without naming it and that
+// came before the change than. It returns nil if there is none. If than is nil, all changes are
+// searched.
 func (r *run) olderChange(e *Editor, than *logged) *logged {
 	before := r.log
 	if i := slices.Index(r.log, than); i >= 0 {
@@ -145,7 +146,7 @@ func (st *step) took(d *done) bool {
 	return d != nil && (st.Add != "" || st.Clear || d.Files[st.Path] == st.After)
 }
 
-// took reports whether any step did.
+// took reports whether any step of the run was carried out.
 func (l *logged) took() bool {
 	return slices.ContainsFunc(l.run.Steps, func(st *step) bool { return st.took(l.done) })
 }
@@ -164,8 +165,7 @@ func (r *run) later(edit, path string) string {
 	return ""
 }
 
-// takeBack promises the inverse of a step. left says which of the step's lines are not there any
-// more.
+// takeBack promises the inverse of a step. left has the lines of the step that are missing now.
 func (r *run) takeBack(e *Editor, last *logged, st *step) (left []string, err error) {
 	before, err := r.backup(st.Before)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -179,7 +179,7 @@ func (r *run) takeBack(e *Editor, last *logged, st *step) (left []string, err er
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		// Later additions follow the restored text, as does the part that stayed.
+		// Later additions, and the part that stayed, follow the restored text.
 		r.becomes(st.Path, l.Text, before+strings.TrimPrefix(l.Text, workstate.ForeignBuffer(before)))
 		return nil, nil
 	}
@@ -195,7 +195,8 @@ func (r *run) takeBack(e *Editor, last *logged, st *step) (left []string, err er
 	if err != nil && !gone {
 		return nil, err
 	}
-	// If somebody else wrote to the file while the run added to it, it is not as the run left it.
+	// If somebody else wrote to the file while the run added its text, the hash is that of both
+	// texts. The text itself is then compared, too.
 	if now.Hash == last.done.Files[st.Path] && (st.Add == "" || gone || slices.Equal(strings.Fields(after), strings.Fields(now.Text))) {
 		if st.Before == "" {
 			r.removes(st.Path, now.Text)
@@ -249,7 +250,7 @@ func (r *run) takeBack(e *Editor, last *logged, st *step) (left []string, err er
 	return left, nil
 }
 
-// present reads a file of a change. A pruning is taken back in all files of memory.
+// present reads a file of a change. For an undo of a pruning, all files of memory may be read.
 func (r *run) present(e *Editor, last *logged, path string) (now standing, err error) {
 	if of := r.named(last.run.Undoes); of != nil {
 		last = of
@@ -265,7 +266,8 @@ func (r *run) present(e *Editor, last *logged, path string) (now standing, err e
 	return now, err
 }
 
-// notKept returns the error for a change whose backup is gone, with the change before it.
+// notKept returns the error for a change whose backup is gone. The error names the next older
+// change that can be taken back.
 func (r *run) notKept(e *Editor, last *logged, st *step, what string) error {
 	why := what + " is no longer kept: it was forgotten for good, or retention removed it"
 	if l := r.olderChange(e, last); l != nil {
@@ -274,7 +276,7 @@ func (r *run) notKept(e *Editor, last *logged, st *step, what string) error {
 	return &api.EditError{Path: st.Path, Why: why}
 }
 
-// inverse takes back the change of a file from before to after, in the lines that it has now.
+// inverse undoes the change of a file from before to after, in its present lines, now.
 type inverse struct {
 	before, after, now []string
 	// drop marks the lines of now that the change wrote. put has the lines that the change removed,
@@ -284,11 +286,11 @@ type inverse struct {
 	// gone are the lines with content that the change wrote and that the file no longer has. lost
 	// are the lines that the change had replaced by gone lines.
 	gone, lost []string
-	// does reports that more than a heading is removed or put back.
+	// does reports that the inverse removes or restores more than headings.
 	does bool
 }
 
-// find compares the three texts.
+// find compares the three texts and sets the other fields.
 func (in *inverse) find() {
 	in.drop, in.put = map[int]bool{}, map[int][]string{}
 	was, is := aligned(in.after, in.before), aligned(in.after, in.now)
@@ -324,7 +326,8 @@ func (in *inverse) find() {
 			in.lost = append(in.lost, back...)
 		}
 		in.does = in.does || slices.ContainsFunc(back, hasContent)
-		// The lines belong at the first of those that took their place, or else after the nearest line above.
+		// The lines belong at the place of the first line that replaced them. If there is none,
+		// they follow the nearest line above.
 		at := 0
 		there := func(j int) bool { return j >= 0 }
 		if n := slices.IndexFunc(is[from:i], there); n >= 0 {
@@ -336,7 +339,7 @@ func (in *inverse) find() {
 		}
 		in.put[at] = append(in.put[at], back...)
 	}
-	// The headings below which somebody else wrote stay, each with the blank lines around it.
+	// Headings below which somebody else wrote stay, each with the blank lines around it.
 	level := func(l string) int { return len(l) - len(strings.TrimLeft(l, "#")) }
 	for j, l := range in.now {
 		if !in.drop[j] || level(l) == 0 {
@@ -354,8 +357,8 @@ func (in *inverse) find() {
 	}
 }
 
-// text returns the text of now after the inverse. Of two blank lines that become adjacent one
-// goes.
+// text returns the text of now after the inverse. Of two blank lines that become adjacent, one is
+// removed.
 func (in *inverse) text(now string) string {
 	var out []string
 	cut := false
@@ -380,13 +383,13 @@ func (in *inverse) text(now string) string {
 	return text
 }
 
-// hasContent reports whether a line is neither blank nor a line that only upkeep reads.
+// hasContent reports whether a line is neither blank nor a mark for upkeep.
 func hasContent(l string) bool {
 	l = strings.TrimSpace(l)
 	return l != "" && !strings.HasPrefix(l, "<!-- mk:") && !strings.HasPrefix(l, "<!-- moved to ") && !strings.HasPrefix(l, "More memory: [")
 }
 
-// aligned returns, for each line of a, the line of b that it is, or -1 if b lacks the line.
+// aligned returns, for each line of a, the index of the same line in b, or -1 if b lacks the line.
 func aligned(a, b []string) []int {
 	whole := func(lines []string) []byte {
 		if len(lines) == 0 {
@@ -404,7 +407,7 @@ func aligned(a, b []string) []int {
 	d := string(diff.Diff("a", whole(a), "b", whole(b)))
 	for n, l := range strings.Split(d, "\n") {
 		switch {
-		case n < 3 || l == "": // the head
+		case n < 3 || l == "": // the head of the diff
 		case l[0] == '@':
 			from := 0
 			_, _ = fmt.Sscanf(l, "@@ -%d,", &from)

@@ -37,8 +37,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// The page of the project's journal that holds the runs, which is the only one of its type, and its
-// field.
+// The page of the project's journal that holds the runs, and its field. No other page has the type.
 const (
 	Page      = "upkeep"
 	PageField = "runs"
@@ -54,7 +53,7 @@ type Keeper struct {
 	// Backups are the old and new contents of files, by hash.
 	Backups *store.Blobs
 	Masker  *mask.Masker
-	// State is the state directory, for the record of jobs and the run's lock.
+	// State is the state directory. It has the record of jobs and the lock of nightly runs.
 	State   store.Store
 	Project project
 	// last is the newest snapshot of a night's steps, nil between nights.
@@ -63,15 +62,15 @@ type Keeper struct {
 	Changed func()
 	// Now is the clock, for requests without a time.
 	Now func() time.Time
-	// Timezone is the user's.
+	// Timezone is the user's time zone.
 	Timezone *time.Location
-	// Inspector knows the state that is kept next to memory.
+	// Inspector reads the state that is kept in addition to memory.
 	Inspector inspector
 }
 
 var _ api.Keeper = (*Keeper)(nil)
 
-// inspector looks into the state of sessions.
+// inspector reads the state of sessions.
 type inspector interface {
 	// Kept returns an audit's checks of the state.
 	Kept(now time.Time) map[health.Code]consolidation.Kept
@@ -120,7 +119,7 @@ type Entry struct {
 
 var errOff = errors.New("memory is switched off")
 
-// wrap puts the name of a request before its error.
+// wrap prefixes an error with the name of a request.
 func wrap(request string, err *error) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", request, *err)
@@ -146,10 +145,10 @@ func (k *Keeper) reads(ctx context.Context, files *markdownstore.Store) (*consol
 	return s, err
 }
 
-// The kinds of edits that history tells apart.
+// The kinds of edits that a history distinguishes.
 const howRemember, howForget = "remember", "forget"
 
-// what names the kind of a run.
+// what returns the kind of a run. For an edit it is the edit's How, if that is set.
 func (p *promise) what() api.RunKind { return cmp.Or(api.RunKind(p.How), p.Kind) }
 
 // promise lists the work of a run.
@@ -161,13 +160,13 @@ type promise struct {
 	Steps []*step `json:"steps,omitempty"`
 	// Graves are the entries that leave memory.
 	Graves []grave `json:"graves,omitempty"`
-	// Reads has the read parts of the files that are emptied later.
+	// Reads names the parts that the run read of files, which a later run may remove.
 	Reads []mark `json:"reads,omitempty"`
 	// Facts are the grounds of the entries that a curation added to MEMORY.md.
 	Facts []fact `json:"facts,omitempty"`
 	// Entries counts the entries that a curation added to MEMORY.md.
 	Entries int `json:"entries,omitempty"`
-	// How is remember or forget for such an edit.
+	// How is remember or forget for such an edit, "" for any other run.
 	How string `json:"how,omitempty"`
 	// Undoes is the run that an undo takes back.
 	Undoes string `json:"undoes,omitempty"`

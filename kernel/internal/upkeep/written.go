@@ -18,7 +18,7 @@ const mostSaid = 2000
 
 // Heard lists the lines that a call of an observed session wrote into a file.
 type Heard struct {
-	// ID names the call, whose lines are recorded once. Path is the written file.
+	// ID names the call. The lines of a call are recorded only once. Path is the written file.
 	ID, Path string
 	// Lines are the authors of the written lines, by [consolidation.LineHash].
 	Lines map[string]consolidation.Origin
@@ -30,9 +30,9 @@ type Heard struct {
 }
 
 // Hear records the authors of the lines that an observed session wrote into a file. It records
-// hashes, which reveal nothing to a reader without the lines. A file that was written as a whole
-// may have held any line before. Hear then records nothing, unless a run saw the file or the
-// session read it.
+// hashes, which reveal nothing to a reader without the lines. If the call wrote the whole file, the
+// file may have held any of the lines before. Hear then records nothing, unless a run saw the file
+// or the session read it.
 func (k *Keeper) Hear(ctx context.Context, h Heard) error {
 	if k.Files == nil || len(h.Lines) == 0 {
 		return nil
@@ -72,10 +72,10 @@ func (k *Keeper) Hear(ctx context.Context, h Heard) error {
 	return nil
 }
 
-// record returns the authors of entries, by the journal's promises and the backups. A piece that has
-// changed since a curation or pruning wrote it counts as somebody else's, and so does every piece
-// without a record. Backups are read when they are first needed. unread returns why one could not
-// be read.
+// record returns the authors of entries, by the journal's promises and the backups. A line that has
+// changed since a curation or pruning wrote it counts as somebody else's. So does a line without a
+// record. Backups are read when they are first needed. unread returns an error if one could not be
+// read.
 func (r *run) record() (rec consolidation.Record, unread func() error) {
 	adds := map[string]string{} // the hash of the addition's backup, by path and marker
 	for _, l := range r.log {
@@ -92,7 +92,7 @@ func (r *run) record() (rec consolidation.Record, unread func() error) {
 		lines, ok := known[key]
 		if !ok {
 			var err error
-			if marker == "" { // the lines that prunings wrote where they also removed lines
+			if marker == "" { // the lines that prunings wrote in steps that also removed lines
 				lines = map[string]bool{}
 				pruned := func(l *logged, st *step) bool { return l.run.Kind == api.RunPrune && st.After != "" }
 				err = r.changes(path, pruned, func(before, after string) {
@@ -116,7 +116,7 @@ func (r *run) record() (rec consolidation.Record, unread func() error) {
 		}
 		return lines[text]
 	}
-	// A pruning may have changed a line of an addition, or written next to it.
+	// A pruning may have changed a line of an addition, or written next to the addition.
 	rec.Wrote = func(path, marker, text string) bool {
 		return in(path, marker, text) || marker != "" && in(path, "", text)
 	}
