@@ -31,7 +31,8 @@ type candidate struct {
 	held uint64
 }
 
-// over returns the Over of a candidate's chunk.
+// over returns the note of the candidate's front matter that its file no longer holds, see
+// [index.Hit], or "" for a span.
 func (c *candidate) over() string {
 	if c.found == nil {
 		return ""
@@ -39,7 +40,8 @@ func (c *candidate) over() string {
 	return c.found.Over
 }
 
-// complete and every report what a passage reports; a candidate that is a whole chunk is neither.
+// complete and every return the fields of the candidate's passage, or false for a candidate that is
+// not a passage.
 func (c *candidate) complete() bool { return c.hit.place != nil && c.hit.place.complete }
 func (c *candidate) every() bool    { return c.hit.place != nil && c.hit.place.every }
 
@@ -62,7 +64,7 @@ func (w weights) among(hits *index.Hits) weights {
 // of returns the weighted mean of two scores.
 func (w weights) of(p *parts) float64 { return w.vector*p.Vector + w.keyword*p.Keyword }
 
-// union makes one candidate of each chunk that either search found. age is as in Query.
+// union makes one candidate of each chunk that either search found. age is Query.Age.
 func (g *gathered) union(age func(path, date string, mod time.Time) (time.Time, bool)) {
 	byID := make(map[string]*candidate, len(g.hits.Keyword)+len(g.hits.Vector))
 	take := func(h *index.Hit) *parts {
@@ -103,7 +105,7 @@ func fileHit(h index.Hit) Hit {
 	}
 }
 
-// cite names lines of a file or of a span.
+// cite returns a citation such as "memory/2026-03-01.md#L3-L9". name is a path or a span's ID.
 func cite(name string, from, to int) string {
 	out := make([]byte, 0, len(name)+16)
 	out = strconv.AppendInt(append(append(out, name...), "#L"...), int64(from), 10)
@@ -113,7 +115,7 @@ func cite(name string, from, to int) string {
 	return string(out)
 }
 
-// score ages a candidate.
+// score sets the candidate's score: its merged score, multiplied by the decay for its age.
 func (c *candidate) score(d decay, now time.Time) {
 	p := &c.hit.Parts
 	p.Decay = 1
@@ -135,8 +137,9 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// order sorts candidates by how much of the question they contain verbatim, then by whether they
-// hold every word of it, then by score, then by position, and numbers them. A candidate never has a smaller score than one after it.
+// order sorts candidates and numbers their ranks. It compares how much of the question they contain
+// verbatim, then whether they are complete, then their scores, then their positions. It raises
+// scores where necessary so that they never increase from one candidate to the next.
 func order(cs []*candidate) {
 	slices.SortFunc(cs, func(a, b *candidate) int {
 		x, y := &a.hit, &b.hit
@@ -154,8 +157,8 @@ func order(cs []*candidate) {
 	}
 }
 
-// protect moves hits that only vectors found and that hold none of the words after the hits that
-// hold all words.
+// protect lowers the score of hits that hold no word of the question, so that they come after all
+// hits that hold every word. Only the search by vectors finds such hits.
 func (q *question) protect(g *gathered, cs []*candidate) {
 	if !g.words || !g.vectors || len(g.terms) == 0 || g.hits.Ranked {
 		return
@@ -213,15 +216,15 @@ func (q *question) decay() decay {
 	return d
 }
 
-// diversify picks n candidates by maximal marginal relevance (Carbonell and
-// Goldstein 1998): the next is the one with the largest
+// diversify picks n candidates by maximal marginal relevance (Carbonell and Goldstein 1998). The
+// next candidate is the one with the largest
 //
-//	λ·relevance − (1−λ)·similarity to the most similar one picked
+//	λ·relevance − (1−λ)·largest similarity to a picked candidate
 //
-// where relevance is the score brought to 0 to 1 among the candidates, and
-// similarity the Jaccard coefficient of their terms. Candidates come sorted by
-// score. Similarity only takes away, so once λ·relevance is below the best value
-// seen, the rest need not be looked at, nor their texts analysed.
+// where relevance is the score scaled to 0 to 1 among the candidates, and similarity is the Jaccard
+// coefficient of the terms of two candidates. cs must be sorted by score. Similarity can only lower
+// a value. So once λ·relevance is below the best value, diversify need not analyse the remaining
+// texts.
 func diversify(cs []*candidate, lambda float64, n int, terms func(*candidate) []uint32) []*candidate {
 	if lambda >= 1 || len(cs) < 3 {
 		return cs[:min(n, len(cs))]
@@ -254,8 +257,8 @@ func diversify(cs []*candidate, lambda float64, n int, terms func(*candidate) []
 	return picked
 }
 
-// compare brings the candidate's similarity up to date with those picked since
-// it was last compared.
+// compare raises the candidate's similarity to the largest similarity to any picked candidate. It
+// only looks at candidates that were picked since the last call.
 func (c *candidate) compare(picked []*candidate, terms func(*candidate) []uint32) {
 	for ; c.compared < len(picked); c.compared++ {
 		s := jaccard(terms(c), terms(picked[c.compared]))

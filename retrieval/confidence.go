@@ -32,35 +32,36 @@ const DefaultMinShare = 0.45
 type Grounds struct {
 	// Held is the largest share of the question's words that a hit holds. Unknown is the share of
 	// the words that no chunk of the index holds. Rarest is the weight of the rarest word that a
-	// hit holds, as the logarithm of one in so many chunks.
+	// hit holds: the logarithm of n, if one in n chunks holds the word.
 	Held, Unknown, Rarest float64
-	// Verbatim is the longest run of the question's words that a hit contains in the same order,
-	// as a logarithm. In Quoted a word counts more, the rarer it is in any text: the run
-	// "https github com" says little.
+	// Verbatim measures the longest run of the question's words that a hit contains in the same
+	// order, as a logarithm. Quoted does too, but counts a word more if it is rare in any text: the
+	// run "https github com" proves little.
 	Verbatim, Quoted float64
-	// Lead compares the best score with the tenth score, and Score with what a rare word adds. Words
-	// is the number of searched words. Few compares the usual number of chunks with the number of
-	// chunks in the index. All four are logarithms.
+	// Lead compares the best score with the tenth best score. Score compares the best score with
+	// the amount that a rare word adds. Words is the number of searched words. Few compares
+	// usualChunks with the number of chunks in the index. All four are logarithms.
 	Lead, Score, Words, Few float64
 	// Names is the share of the names and numbers in the question that no hit holds. Names are
 	// words with a capital letter that don't begin the question. Numbers are words with a digit.
 	Names float64
 	// Near is how near the question's vector is to a hit, 0 to 1.
 	Near float64
-	// Rare measures, as a logarithm, the words that the question and a hit share and that are
-	// rare in any text. Told is their share of all such words of the question. In a handful of notes
-	// no word is common, but Rare still distinguishes "which port does the heron use" from "run it".
+	// Rare measures, as a logarithm, those words of the question that a hit holds and that are rare
+	// in any text. Told is the share of all such words of the question that the hits hold. In a
+	// handful of notes no word is common, but Rare still distinguishes "which port does the heron
+	// use" from "run it".
 	Rare, Told float64
 }
 
-// Values returns the measures that have a weight, in the order of Weights. A prompt of one or two
-// words asks as little as a long one, so the square of Words counts too. Three measures count only
+// Values returns the measures that have a weight, in the order of Weights. Prompts of one or two
+// words and long prompts ask least, so the square of Words counts too. Three measures count only
 // multiplied by another one.
 func (g Grounds) Values() []float64 {
 	return []float64{g.Held, g.Unknown, g.Verbatim, g.Quoted, g.Lead, g.Words, g.Words * g.Words, g.Few, g.Few * g.Score, g.Names, g.Names * g.Rarest, g.Rare, g.Rarest * g.Told}
 }
 
-// Weights are the constant and the weights of Values.
+// Weights returns the constant term, followed by the weight of each of Values.
 func (Grounds) Weights() []float64 { return confidenceWeights[:] }
 
 // chance returns the probability, 0 to 1, that the hits answer the question. It assumes that half
@@ -83,15 +84,15 @@ const confidenceFrom = 3
 // Without them no word of a handful of notes would be rare.
 const confidencePrior = 20
 
-// usualChunks is the least number of chunks of an index in which words can be rare. leastRarity
-// is the share of rarity that remains in a smaller index.
+// usualChunks is the least number of chunks that an index needs for words to be fully rare. In a
+// smaller index rareWord is reduced, at most to the share leastRarity.
 const (
 	usualChunks = 25
 	leastRarity = .3
 )
 
-// sought is a word of the question. It has a form for each language of the index, and any form
-// counts.
+// sought is a word of the question. forms marks its terms as bits, one for each language of the
+// index. A hit holds the word if it holds any of these terms.
 type sought struct {
 	forms           uint64
 	term            string
@@ -113,7 +114,7 @@ func (q *question) wordsOf(terms []string, added []index.Also) []int {
 	return words
 }
 
-// askedWords returns the words of the question, by the terms that were searched.
+// askedWords returns the words of the question, with the weight of each.
 func (g *gathered) askedWords() []sought {
 	n := float64(g.hits.Chunks) + confidencePrior
 	var out []sought
@@ -149,19 +150,19 @@ func (g *gathered) askedWords() []sought {
 	return out
 }
 
-// added reports whether the question does not hold a searched word.
+// added reports whether term j was searched in addition to the words of the question.
 func (g *gathered) added(j int) bool {
 	return slices.ContainsFunc(g.hits.Also, func(a index.Also) bool { return slices.Contains(a.Terms, j) })
 }
 
-// stemmed reports whether a term is in a script with stems, so that the forms of one word are one
-// term.
+// stemmed reports whether a term is in a script for which words are stemmed. All forms of a word
+// are then one term.
 func stemmed(t string) bool {
 	r, _ := utf8.DecodeRuneInString(t)
 	return r < utf8.RuneSelf || unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic, unicode.Devanagari)
 }
 
-// dense reports whether a term is of a script that is written without spaces.
+// dense reports whether a term is Chinese or Japanese, which have no spaces between words.
 func dense(t string) bool {
 	r, _ := utf8.DecodeRuneInString(t)
 	return denseRune(r)
@@ -227,7 +228,7 @@ func (q *question) grounds(of *gathered, top []*candidate) Grounds {
 // leadOver is the rank of the hit with which the best hit is compared.
 const leadOver = 10
 
-// share returns the weighted share of the words for which of is true.
+// share returns the words for which of is true, as a share of the weight of all words.
 func share(words []sought, of func(*sought) bool) float64 {
 	all, some := 0.0, 0.0
 	for i := range words {
@@ -238,7 +239,8 @@ func share(words []sought, of func(*sought) bool) float64 {
 	return some / max(all, 1e-9)
 }
 
-// kindred finds words that begin with most of a term: other forms of a word.
+// kindred returns a function that reports whether a word begins with most of a term, as other forms
+// of the same word do.
 func kindred(term string) func(word string) bool {
 	n := 0
 	for i := range term {
@@ -262,7 +264,7 @@ func (g *gathered) rareWord() float64 {
 	return w
 }
 
-// heldBy marks which terms a candidate holds.
+// heldBy returns the terms that a candidate holds, as bits.
 func (q *question) heldBy(c *candidate, terms []uint32) uint64 {
 	if c.held == 0 {
 		c.held = q.digest(c).mark(terms)
@@ -351,7 +353,7 @@ func unitsOf(text string) []string {
 	return out
 }
 
-// longest returns the weight of the longest run that a text has.
+// longest returns the weight of the heaviest run of the question's words that a text contains.
 func (r *run) longest(text []string, weight []float64) float64 {
 	best := 0.0
 	last, here := make([]float64, len(r.units)+1), make([]float64, len(r.units)+1)
@@ -367,7 +369,7 @@ func (r *run) longest(text []string, weight []float64) float64 {
 	return best
 }
 
-// common measures the words that are in both the question and the texts and are rare in any text.
+// common returns the summed rarity of the question's words that any of the texts contains.
 func (r *run) common(texts [][]string) float64 {
 	sum := 0.0
 	for i, u := range r.units {
@@ -384,7 +386,7 @@ func (r *run) common(texts [][]string) float64 {
 	return sum
 }
 
-// missed returns the share of names that no text has.
+// missed returns the share of the question's names that no text contains.
 func (r *run) missed(texts [][]string) float64 {
 	n := 0
 	for _, name := range r.names {
@@ -395,8 +397,8 @@ func (r *run) missed(texts [][]string) float64 {
 	return float64(n) / float64(max(len(r.names), 1))
 }
 
-// namesOf returns the words of a text that have a capital and begin no sentence, and those
-// with a digit, in small letters.
+// namesOf returns, in small letters, the words of a text that seem to be names or numbers: words
+// with a digit, and capitalized words that do not begin a sentence.
 func namesOf(text string) (out []string) {
 	begins := true
 	for _, w := range strings.Fields(text) {

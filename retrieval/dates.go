@@ -13,9 +13,9 @@ import (
 // to the day on which the text was written ("yesterday", "letzte Woche"), or lacks the year ("on
 // 7 May").
 type dated struct {
-	// Line is the date's line, counted as the hit's own lines are.
+	// Line is the line of the expression, counted like the hit's lines.
 	Line int `json:"line"`
-	// Text is the expression as the text has it.
+	// Text is the expression, in the words of the text.
 	Text string `json:"text"`
 	// Date is YYYY-MM-DD, YYYY-MM or YYYY. For any other period it is the first day and the last
 	// day, with a slash between them.
@@ -42,7 +42,7 @@ func (r *read) times(text string, trail []string, day string) []analysis.Mention
 	return t.times
 }
 
-// datesOf returns the times that a hit names other than by dates in full.
+// datesOf returns the times that a hit names, except full dates such as "2026-03-01".
 func datesOf(h *Hit) (out []dated) {
 	var times []analysis.Mention
 	if h.piece != nil {
@@ -85,8 +85,8 @@ func DatesText(ds []dated) string {
 	return strings.Join(parts, "; ")
 }
 
-// date finds the passages that mention the time that the question names, and computes the weight
-// of such a mention.
+// date finds the passages that mention the time that the question names, and computes the weight of
+// such a mention.
 func (r *refiner) date() {
 	if !r.when.named() || r.sig.Time == 0 {
 		return

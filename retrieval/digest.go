@@ -88,7 +88,7 @@ func appendTally(dst, tokens []uint32) []uint32 {
 	return dst
 }
 
-// appendHashes appends the hashes of terms that are between spaces.
+// appendHashes appends the hash of each term. terms are separated by spaces.
 func appendHashes(dst []uint32, terms []byte) []uint32 {
 	h := newHash
 	for _, c := range terms {
@@ -104,8 +104,8 @@ func appendHashes(dst []uint32, terms []byte) []uint32 {
 	return dst
 }
 
-// hash is FNV-1a, which also spreads over the upper bits. It is the same in every run, so that
-// answers are the same too.
+// hash computes FNV-1a, mixed so that the upper bits are evenly spread too. It is the same in every
+// run, so answers are too.
 type hash uint64
 
 const newHash hash = 14695981039346656037
@@ -114,8 +114,8 @@ func (h hash) add(c byte) hash { return (h ^ hash(c)) * 1099511628211 }
 
 func (h hash) sum() uint32 { return uint32(h * 0x9E3779B97F4A7C15 >> 32) }
 
-// maxTerms is the number of words of a question that are looked for in texts. The first words are
-// taken. Each has a bit in a mark.
+// maxTerms is the largest number of a question's words that are looked for in texts: the first
+// ones. Each has a bit in a mark.
 const maxTerms = 64
 
 // hashTerms hashes the terms of a question.
@@ -153,8 +153,8 @@ func (d *digest) mark(terms []uint32) (held uint64) {
 	return held
 }
 
-// jaccard returns the share of the terms of both sets that they have in
-// common. Two texts without terms have nothing in common.
+// jaccard returns the number of terms in both sets divided by the number of terms in either. It
+// returns 0 for two empty sets.
 func jaccard(a, b []uint32) float64 {
 	common, i, j := 0, 0, 0
 	for i < len(a) && j < len(b) {

@@ -14,8 +14,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Passages that contain the question verbatim come first, then those that contain its names,
-// paths, numbers and dates, whatever surrounds other passages.
+// Passages that contain the question verbatim come first. Passages that contain its names, paths,
+// numbers or dates come next. Their other text doesn't matter.
 
 // asTyped holds the parts of a question that a text can contain verbatim.
 type asTyped struct {
@@ -26,9 +26,9 @@ type asTyped struct {
 	marks []string
 	// typed is the question before its spelling was normalized to whole.
 	typed string
-	// pairs are the pairs of whole. inner are the pairs of whole without a space.
+	// pairs are the pairs of bytes in whole. inner are those without a space.
 	pairs, inner pairMask
-	// markPairs are the pairs of each mark.
+	// markPairs are the pairs of bytes in each mark.
 	markPairs []pairMask
 }
 
@@ -39,16 +39,17 @@ const (
 	mostMarks = 8
 )
 
-// The measures of a passage that contains the question verbatim, of the head of a note whose name
-// has the question's words, and of one whose name is the question.
+// Measures of passages. inCase and verbatim are for a passage that contains the question. sameWords
+// is for the head of a note whose name has the question's words, and sameName for one whose name is
+// the question.
 const (
-	inCase = 1 + mostMarks + iota // apart from the case of letters
+	inCase = 1 + mostMarks + iota // in other letter case
 	verbatim
 	sameWords
 	sameName
 )
 
-// quoted is the text in quotes.
+// quoted matches a text in quotation marks or backticks.
 var quoted = textutil.LazyRegexp("\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]|「([^」]+)」|『([^』]+)』|《([^》]+)》|`([^`]+)`")
 
 func exactOf(text string) asTyped {
@@ -93,7 +94,7 @@ func (e *asTyped) mark(text string) {
 	}
 }
 
-// bare takes off a text the punctuation round it.
+// bare returns a text without the punctuation at both ends.
 func bare(text string) string {
 	return strings.TrimFunc(text, func(r rune) bool { return !ofWord(r) && !strings.ContainsRune("/~#@$%+", r) })
 }
@@ -176,8 +177,8 @@ func appendSpelled(out []byte, text string) []byte {
 	return out
 }
 
-// asIs has the characters of one byte as they are compared, 0 for those that are not:
-// spaces and marks of Markdown.
+// asIs maps each ASCII character to the form in which spellings are compared. It is 0 for spaces,
+// control characters and marks of Markdown, which have no form.
 var asIs = func() (to [256]byte) {
 	for c := byte(' ' + 1); c < utf8.RuneSelf; c++ {
 		switch {
@@ -214,25 +215,25 @@ func stands(text, what string) bool {
 	}
 }
 
-// joined reports whether two characters side by side are of one word.
+// joined reports whether two adjacent characters belong to one word.
 func joined(a, b rune) bool {
 	return ofWord(a) && ofWord(b) && !unspaced(a) && !unspaced(b)
 }
 
-// unspaced reports whether a character is of a writing that has no spaces between words.
+// unspaced reports whether a character belongs to a script that has no spaces between words.
 func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// may reports whether a text of a day with these pairs can contain a part of the question
-// verbatim. Most texts can't and need not be read.
+// may reports whether a text can contain the question or a mark of it verbatim. pairs are the
+// text's pairs of bytes, and date is its day. Most texts can't, and need not be read.
 func (e *asTyped) may(pairs *pairMask, date string) bool {
 	return pairs.hasAll(&e.pairs) || date != "" && slices.Contains(e.marks, date) ||
 		slices.ContainsFunc(e.markPairs, func(m pairMask) bool { return pairs.hasAll(&m) })
 }
 
-// in returns a measure of how much of the question a text of a day contains verbatim. It is 0 if
-// the text contains nothing, and largest if the text contains the whole question.
+// in returns how much of the question a text contains verbatim: verbatim or inCase for the whole
+// question, otherwise the number of its marks. date is the text's day, which counts as a mark.
 func (e *asTyped) in(raw, date string) int {
 	if e.whole == "" && len(e.marks) == 0 {
 		return 0
@@ -294,12 +295,12 @@ func (r *refiner) holders() {
 	}
 }
 
-// usualMark and markShare bound the passages that hold a mark: one that more than usualMark passages
-// and one in markShare of all hold is a usual word there, such as GitHub in notes about GitHub. Our
-// choice.
+// usualMark and markShare decide when a mark is a usual word, such as GitHub in notes about GitHub.
+// A usual word is held by more than usualMark passages, and by more than one in markShare of all
+// passages. Our choice.
 const usualMark, markShare = 16, 8
 
-// leaveUsual takes the usual words from the marks of the question.
+// leaveUsual removes usual words from the marks of the question.
 func (r *refiner) leaveUsual() {
 	e := &r.exact
 	e.marks, e.markPairs = slices.Clone(e.marks), slices.Clone(e.markPairs)
@@ -316,8 +317,8 @@ func (r *refiner) leaveUsual() {
 	}
 }
 
-// across finds the question in passages that follow each other, if none of them contains it
-// alone.
+// across looks for the question in each two adjacent passages together. It is called if no passage
+// alone contains the question.
 func (r *refiner) across() {
 	for i := 1; i < len(r.places); i++ {
 		p, q := r.places[i-1], r.places[i]
@@ -335,9 +336,9 @@ func (r *refiner) across() {
 	}
 }
 
-// standing looks for verbatim parts of the question in hits that are no passages: spans, and
-// chunks that vectors found. Marks that several spans hold don't count: the path that a session
-// is about distinguishes none of its outputs.
+// standing looks for verbatim parts of the question in candidates that are not passages: spans, and
+// chunks that only vectors found. If several spans hold marks, the marks don't count: most outputs
+// of a session contain the path on which it works.
 func standing(cs []*candidate, e *asTyped) {
 	var marked []*candidate
 	for _, c := range cs {
@@ -409,22 +410,22 @@ const (
 	all
 )
 
-// behindAll is the factor for a score that must stay below another one.
+// behindAll is the factor that puts a score just below another score.
 const behindAll = .999
 
-// short is the largest number of words of a question that may be a verbatim piece of a text. deep
-// is the number of chunks that are searched for such a question.
+// short is the largest number of words of a question that is looked for verbatim in further chunks.
+// deep is the number of chunks that are then searched.
 const (
 	short = 4
 	deep  = 160
 )
 
-// deep reports whether the question is looked for far down.
+// deep reports whether a verbatim match is worth a search among deep chunks.
 func (e *asTyped) deep() bool {
 	return len(e.marks) > 0 || e.whole != "" && len(strings.Fields(e.whole)) <= short
 }
 
-// deepenSpans is deepen for the spans of the session.
+// deepenSpans does for the spans of the session what deepen does for chunks.
 func (q *question) deepenSpans(hits []found, most int) []found {
 	holds := func(f found) bool { return q.exact.in(f.Text, "") > 0 }
 	if len(hits) < most || !q.exact.deep() || slices.ContainsFunc(hits, holds) {

@@ -12,7 +12,7 @@ import (
 type extent struct {
 	// from is the first line, counted from 0. to is the line after the last line.
 	from, to int
-	// begin and end are offsets.
+	// begin and end are byte offsets in the chunk.
 	begin, end int
 	// within reports whether the extent begins within a line, after the extent before it.
 	within bool
@@ -59,9 +59,9 @@ func trimmed(text string, u markdownstore.Unit) (r extent, ok bool) {
 	return r, body != ""
 }
 
-// divide divides a table or a log into its lines, and any other unit into parts of about the size
-// of a snippet: between sentences, or between lines if no sentence ends near. A list item is no
-// log, even if a line in which it goes on begins with a time.
+// divide divides a table or a log into its lines. It divides any other unit into parts of about the
+// size of a snippet: between sentences, or between lines if no sentence ends near. A list item is
+// never a log, even if its second line begins with a time.
 func (r extent) divide(text string, kind markdownstore.UnitKind) (out []extent) {
 	body := text[r.begin:r.end]
 	lines := lineStarts(body)
@@ -131,11 +131,12 @@ func lineStarts(text string) (out []int) {
 	}
 }
 
-// leads finds the texts that explain the units of a chunk.
+// leads finds the lead of each unit of a chunk: the text that a reader needs to understand the
+// unit.
 type leads struct {
-	// items are the open items, outermost first.
+	// items are the list items that contain the current position, outermost first.
 	items []opened
-	// intro is the sentence that announces what follows.
+	// intro is the sentence, ending with a colon, that announces the next unit.
 	intro lead
 	// now is the lead of the last unit.
 	now lead
@@ -145,16 +146,16 @@ type leads struct {
 // none.
 type lead struct{ begin, end int32 }
 
-// opened is an open item. Its text is explained by its lead.
+// opened is a list item that may contain further items. text is their lead.
 type opened struct {
 	indent int
 	text   lead
 }
 
-// maxLead is the length in bytes of the longest text that is shown because of the text next to it.
+// maxLead is the length in bytes of the longest lead.
 const maxLead = 240
 
-// see takes the next unit, with its text.
+// see computes the lead of the next unit, which is the extent r of text.
 func (l *leads) see(text string, kind markdownstore.UnitKind, r extent) {
 	body := text[r.begin:r.end]
 	bare := strings.TrimLeft(body, " \t")
@@ -197,13 +198,14 @@ func (l *leads) of(kind markdownstore.UnitKind, i int) lead {
 	return l.now
 }
 
-// listed reports whether a line begins with the mark of an item.
+// listed reports whether a text begins with the mark of a list item, such as "- " or "2. ".
 func listed(text string) bool {
 	mark, _, ok := strings.Cut(strings.TrimLeft(text, "0123456789"), " ")
 	return ok && (mark == "-" || mark == "*" || mark == "+" || mark == "." || mark == ")")
 }
 
-// announcing returns the last sentence of a paragraph at an offset, if it ends with a colon.
+// announcing returns the last sentence of a paragraph if it ends with a colon, else an empty lead.
+// at is the paragraph's offset in the chunk.
 func announcing(text string, at int) lead {
 	if !announces(text) {
 		return lead{}

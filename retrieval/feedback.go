@@ -15,9 +15,9 @@ import (
 // loses most of the gain.
 
 const (
-	// feedbackFrom is the number of best passages that lend words.
+	// feedbackFrom is the number of best passages from which words are taken.
 	feedbackFrom = 3
-	// feedbackWords is the number of words that they lend.
+	// feedbackWords is the number of words that are taken from them.
 	feedbackWords = 8
 	// feedbackCommon makes a word too common if more than one passage in feedbackCommon holds it.
 	feedbackCommon = 5
@@ -26,7 +26,7 @@ const (
 // lent is a word that the best passages have and the question lacks.
 type lent struct {
 	term uint32
-	// score is the sum of the scores of the passages that lend the word.
+	// score is the sum of the scores of the best passages that hold the word.
 	score float64
 	// holders is the number of all passages that hold the word.
 	holders float64
@@ -72,7 +72,7 @@ func (r *refiner) leaders(n int) []*place {
 	return out[:min(len(out), n)]
 }
 
-// lend returns the words of some passages, in order, without the words of the question.
+// lend returns the words of the given passages that the question lacks, sorted by their hashes.
 func (r *refiner) lend(leaders []*place) []lent {
 	var words []lent
 	for i, p := range leaders {
@@ -95,17 +95,17 @@ func (r *refiner) lend(leaders []*place) []lent {
 	return words[:n]
 }
 
-// echoes reports whether a better passage of the same session has lent a word
-// already: a session that repeats itself doesn't count as agreement.
+// echoes reports whether a better passage of the same session also holds the word t. Such a word is
+// not taken again: a session that repeats itself doesn't count as agreement.
 func (p *place) echoes(better []*place, t uint32) bool {
 	return slices.ContainsFunc(better, func(q *place) bool { return q.session == p.session && q.body.count(t) > 0 })
 }
 
-// countHolders counts the passages that hold words, which must be sorted. A table gives the first
-// of the words that share the upper bits of their hashes.
+// countHolders counts, for each word, the passages that hold it. words must be sorted by hash. A
+// table maps the upper bits of a hash to the first word with these bits.
 func (r *refiner) countHolders(words []lent) {
 	const shift = 32 - 12
-	var first [1 << 12]uint16 // from 1 on
+	var first [1 << 12]uint16 // index + 1; 0 means none
 	for i := min(len(words), math.MaxUint16) - 1; i >= 0; i-- {
 		first[words[i].term>>shift] = uint16(i + 1)
 	}
@@ -124,8 +124,8 @@ func (r *refiner) countHolders(words []lent) {
 	}
 }
 
-// pick keeps the words that distinguish most: words that some other passages hold too, but not
-// all passages.
+// pick returns the words with the largest score times idf. It leaves out words that only one
+// passage holds, and words that are too common.
 func pick(words []lent, total float64) []lent {
 	words = slices.DeleteFunc(words, func(w lent) bool { return w.holders < 2 || w.holders > total/feedbackCommon })
 	for i := range words {

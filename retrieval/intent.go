@@ -24,7 +24,7 @@ type intent struct {
 // no known intent and are ranked by their words alone.
 var (
 	asksWhen = lazy(`(?i)^\W*(?:and |so )?when\b|\b(?:what|which) (?:day|date|month|year|time)\b|^\W*(?:desde |hasta )?cuándo\b|^\W*cuando\b|^\W*(?:seit |bis )?wann\b|什么时候|何时|哪[一]?[天年月日]|几[月号]`)
-	// The perfect tense next to a plural, which asks for events of any time.
+	// The perfect tense with a plural asks for events of any time.
 	asksSeveral = lazy(`(?i)\bhow (?:many|often)\b|^\W*what (?:are|were)\b|\b(?:kind|type|sort)s? of\b|\ball\b|\bboth\b|^\W*(?:what|which|where|who)\b.*\b(?:has|have)\b` +
 		`|\bcuáles\b|\bcuánt[oa]s\b|^\W*qué\s+\p{L}+s\b|\bwelche[nr]?\s+\p{L}+(?:en|er|e)\b|\bwie (?:viele|oft)\b|\bwas alles\b|哪些|多少次|几次|分别|都有`)
 	// asksDone matches questions about an event that is over.
@@ -33,16 +33,16 @@ var (
 )
 
 // asksPast matches questions about an earlier state. "When was X founded" and "who was X created
-// by" ask for what holds: the article and the missing verb at the end tell them apart.
+// by" ask about the present state. asksMade recognizes them by the participle at their end.
 var (
 	asksPast = lazy(`(?i)\b(?:originally|original|formerly|former|previously|previous|initially|used? to (?:be|have|do|run|live|work|use)|back then|at first|in the past)\b|\bbefore\W*$|\b(?:was|were|did|had)\b.*\bbefore\b` +
 		`|\b(?:antes|originalmente|anteriormente)\b|\bsolía|\b(?:früher|ursprünglich|vorher|zuvor|damals|ehemals)\b|\b(?:avant|auparavant|anciennement)\b|以前|之前|原来|最初|当初|曾经|过去`)
 	asksWas = lazy(`(?i)\b(?:what|who|which|where|how \p{L}+)\b.{0,30}\b(?:was|were) (?:the|our|my|your|his|her|their)\b|\b(?:wer|was|wo|wie) war(?:en)?\b|\b(?:cuál|cuáles|qué|quién|dónde) (?:era|eran|fue)\b`)
-	// asksMade matches questions that end with what was done to the subject.
+	// asksMade matches questions that end with a participle, such as "founded" or "created by".
 	asksMade = lazy(`(?i)(?:ed|en|born|known|made|built|held|sung|taught|again)(?: (?:by|in|at|to|with|on|for|from))?\W*$`)
 )
 
-// Literals that a match of the expressions above must hold.
+// A text that contains none of these literals can't match the corresponding expression above.
 var (
 	whenLiterals = []string{"when", "what day", "what date", "what month", "what year", "what time",
 		"which day", "which date", "which month", "which year", "which time", "cuándo", "cuando", "wann", "什么时候", "何时", "哪", "几"}
@@ -65,8 +65,8 @@ func intentOf(text string) intent {
 	return intent{when: w, several: !w && (asks(severalLiterals, asksSeveral) || plural(text)), present: asks(presentLiterals, asksPresent), past: holdsAny(lower, pastLiterals) && past(text)}
 }
 
-// folded returns a text as the literals are looked for in it: in the case of expressions that don't
-// mind the case, which take the long s for an s.
+// folded returns a text in the form in which the literals are searched: in small letters, and with
+// s for the long s, as case-insensitive expressions compare them.
 func folded(text string) string {
 	return strings.ReplaceAll(strings.ToLower(text), "ſ", "s")
 }
@@ -76,12 +76,12 @@ func holdsAny(text string, literals []string) bool {
 	return slices.ContainsFunc(literals, func(l string) bool { return strings.Contains(text, l) })
 }
 
-// past reports whether the expressions find a question about an earlier state.
+// past reports whether a text is a question about an earlier state.
 func past(text string) bool {
 	return asksPast().MatchString(text) || asksWas().MatchString(text) && !asksMade().MatchString(text)
 }
 
-// timeTexts are words of time as passages use them, by language.
+// timeTexts lists words of time that passages use, by language.
 var timeTexts = map[string]string{
 	"en": "yesterday today tomorrow tonight last next ago week weekend month year day since recently monday tuesday wednesday thursday friday saturday sunday " +
 		"january february march april june july august september october november december",
@@ -92,7 +92,7 @@ var timeTexts = map[string]string{
 	"": "昨天 今天 明天 前天 上周 下周 这周 本周 上月 下月 本月 去年 今年 明年 前年 星期 周一 周二 周三 周四 周五 周六 周日 月份",
 }
 
-// timeWords are the hashes of words of time, years among them.
+// timeWords returns the hashes of the words of time and of the years 1950 to 2099.
 var timeWords = sync.OnceValue(func() map[uint32]bool {
 	out := map[uint32]bool{}
 	a := analyzers.Lend()

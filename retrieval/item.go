@@ -10,7 +10,7 @@ import (
 // Item is a run of lines that a prompt holds as one note.
 type Item struct {
 	Kind kind `json:"kind"`
-	// Path is "" for spans and records, ID "" for files.
+	// Path is "" for spans and records. ID is "" for files.
 	Path string `json:"path"`
 	ID   string `json:"id,omitempty"`
 	// StartLine and EndLine are the first and the last line of Text. Lines without content may be
@@ -124,8 +124,8 @@ func fuse(segments []segment) (Item, int) {
 	return item, best.rank
 }
 
-// supersededOf returns the SupersededBy of an item: the superseded parts and the citations that
-// replace them.
+// supersededOf returns the SupersededBy of an item of the given segments. best is the segment with
+// the best rank.
 func supersededOf(segments []segment, best segment) string {
 	var parts []string
 	for _, s := range segments {
@@ -139,8 +139,8 @@ func supersededOf(segments []segment, best segment) string {
 	return strings.Join(parts, "; ")
 }
 
-// merge appends the lines of b to those of a, without repeating any. If a long line was cut
-// between two chunks, its parts are joined; next reports whether b's chunk follows a's.
+// merge appends the lines of b to those of a and leaves out lines that a has already. If chunks
+// divide a long line, merge joins its parts. next reports whether b's chunk follows a's chunk.
 func merge(a, b []line, next bool) []line {
 	last := a[len(a)-1]
 	i := slices.IndexFunc(b, func(l line) bool { return l.no >= last.no })
@@ -155,10 +155,10 @@ func merge(a, b []line, next bool) []line {
 	return append(out, b[i:]...)
 }
 
-// leastOverlap is how many equal bytes are no coincidence.
+// leastOverlap is the number of equal bytes that is taken for an overlap and not for a coincidence.
 const leastOverlap = 16
 
-// splice joins two parts of one line, without repeating their overlap.
+// splice joins two parts of one line. It shows their overlap only once.
 func splice(a, b string, next bool) string {
 	if len(b) >= leastOverlap && strings.Contains(a, b) || strings.HasSuffix(a, b) {
 		return a

@@ -11,23 +11,24 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// line is a line of a text, a part of one, or a sentence of several lines.
+// line is a line of a text, a part of a line, or a sentence of several lines.
 type line struct {
-	// no is the number of its first line.
+	// no is the number of the first line.
 	no   int
 	text string
 	// head and tail report whether a sentence, or code, goes on before or after the line.
 	head, tail bool
-	// mark is the question's terms that it holds.
+	// mark holds the question's terms in the line, as bits.
 	mark uint64
 }
 
-// splitLines takes a text apart. A line feed at its end begins no line.
+// splitLines returns the lines of a text. A line feed at the end of the text begins no further
+// line.
 func splitLines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// linesOf returns a hit's lines, unmarked.
+// linesOf returns a hit's lines. Their marks are not set.
 func linesOf(h *Hit) []line {
 	out := linesFrom(h.Text, h.StartLine)
 	if p := h.place; p != nil {
@@ -47,7 +48,8 @@ func linesFrom(text string, no int) []line {
 	return out
 }
 
-// size returns a line's length in characters, with its end and the marks that it may need.
+// size returns a line's length in characters, including the line feed and the marks of a cut
+// sentence.
 func (l line) size() int {
 	n := utf8.RuneCountInString(l.text) + 1
 	if l.head {
@@ -59,7 +61,7 @@ func (l line) size() int {
 	return n
 }
 
-// sum returns the size of lines side by side.
+// sum returns the size of adjacent lines, without the last line feed.
 func sum(lines []line) int {
 	n := 0
 	for _, l := range lines {
@@ -106,7 +108,7 @@ func (h *holding) add(mark uint64, n int) {
 	}
 }
 
-// without reports whether no term is lost with a line.
+// without reports whether removing a line with the given terms loses no term.
 func (h *holding) without(mark uint64) bool {
 	for ; mark != 0; mark &= mark - 1 {
 		if h.lines[bits.TrailingZeros64(mark)] == 1 {
@@ -116,7 +118,7 @@ func (h *holding) without(mark uint64) bool {
 	return true
 }
 
-// grow adds lines in turn after and before.
+// grow extends a range of lines alternately at its end and its beginning, up to the limit.
 func grow(lines []line, from, to, limit int) (int, int) {
 	room := limit - sum(lines[from:to])
 	for back, front := true, true; back || front; {
@@ -132,8 +134,8 @@ func grow(lines []line, from, to, limit int) (int, int) {
 	return from, to
 }
 
-// excerpt returns the window of marked sentences within a size. A sentence that is larger than the
-// size is cut at word borders.
+// excerpt returns the window of marked sentences within a size. It cuts a sentence that is larger
+// than the size between words.
 func excerpt(sentences []line, limit int, terms []uint32) []line {
 	if len(sentences) == 0 || limit <= 0 {
 		return nil
@@ -148,8 +150,7 @@ func excerpt(sentences []line, limit int, terms []uint32) []line {
 // pieceSize is the size of the pieces into which a line is cut if necessary, in characters.
 const pieceSize = 60
 
-// shorten leaves of a sentence the part that holds most of the terms, with an
-// ellipsis where something is missing.
+// shorten returns the part of a sentence that holds most of the terms. An ellipsis marks each cut.
 func shorten(l line, limit int, terms []uint32) line {
 	pieces := cut(l.text, min(pieceSize, max(limit-2, 1)))
 	mark(pieces, terms)
@@ -200,7 +201,7 @@ func cut(text string, n int) []line {
 // languageSample is the number of bytes of a text from which its language is detected.
 const languageSample = 1 << 10 // 1 KiB
 
-// mark finds the terms in the lines of one text, or in the pieces of a line.
+// mark sets the marks of lines of one text, or of pieces of a line.
 func mark(lines []line, terms []uint32) {
 	if len(terms) == 0 {
 		return
@@ -227,10 +228,10 @@ func sample(lines []line) string {
 	return text[:min(len(text), languageSample)]
 }
 
-// join returns lines as a text. A mark is where a sentence goes on that is not shown.
+// join returns lines as a text. The mark … shows where a sentence continues that is not shown.
 func join(lines []line) string {
 	var b strings.Builder
-	on := false // the sentence of the line before goes on in this line
+	on := false // the sentence of the previous line continues in this line
 	for i, l := range lines {
 		last := i == len(lines)-1
 		if l.text == gap && (i > 0 && lines[i-1].tail || !last && lines[i+1].head) {
@@ -300,7 +301,7 @@ func strip(lines []line) (out []line) {
 	text := plainText(lines)
 	for _, u := range markdownstore.Units(markdownstore.Document{Raw: text, Body: text, BodyLine: 1}) {
 		own := lines[u.StartLine-1 : min(u.EndLine, len(lines))]
-		code := 0 // the lines of code
+		code := 0 // the number of lines of code that follow
 		empty := u.Kind == markdownstore.UnitRule || u.Kind == markdownstore.UnitMarker
 		if u.Kind == markdownstore.UnitCode {
 			code = 1 + strings.Count(strings.TrimRight(text[u.Start:u.End], "\n"), "\n")
@@ -325,8 +326,8 @@ func strip(lines []line) (out []line) {
 	return trim(out)
 }
 
-// uncommented returns the lines of a unit without the first comment of several lines that begins a
-// line.
+// uncommented returns the lines of a unit without its first comment of several lines. The comment
+// must begin a line.
 func uncommented(lines []line) []line {
 	for first := range lines {
 		if !strings.HasPrefix(strings.TrimSpace(lines[first].text), "<!--") {

@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/ledger"
 )
 
-// Text that holds today comes before text that doesn't, if both match about equally.
+// If two passages match about equally, text that is still valid comes before outdated text.
 
 // Factors on the scores of text that no longer holds, our choice. finished is for archived files
 // and for files whose front matter says that they are done or replaced. outlived is for a passage that a newer one overrules.
@@ -22,7 +22,7 @@ const (
 // claimsAmong is the number of the best passages whose claims are compared with all others.
 const claimsAmong = 48
 
-// OutOfDate says why a line is out of date by its own words, "" if it isn't.
+// OutOfDate returns the reason why a line is out of date by its own words, or "" if it isn't.
 func OutOfDate(line string, now time.Time) string {
 	switch day, ahead := ledger.Stale(line, now); {
 	case day == "":
@@ -34,7 +34,7 @@ func OutOfDate(line string, now time.Time) string {
 	}
 }
 
-// past reports whether the question is about the past. Its hits then keep their places.
+// past reports whether the question is about the past. If so, outdated text keeps its place.
 func (q *question) past() bool {
 	return q.intent.past || q.when.months != 0 || slices.ContainsFunc(q.when.stretches, func(d stretch) bool { return !d.to.After(q.Now) })
 }
@@ -47,7 +47,7 @@ func finishedFactor(p, over string) float64 {
 	return 1
 }
 
-// overBy returns the SupersededBy of a passage of a file that no longer holds.
+// overBy returns the SupersededBy of a passage, given its file's Over and the passage's citation.
 func overBy(over, citation string) string {
 	switch over {
 	case "done":
@@ -62,7 +62,7 @@ func overBy(over, citation string) string {
 // around them.
 var graves = strings.Fields("archive archives archived old done deprecated trash obsolete attic superseded completed closed archiv papierkorb archivo 归档")
 
-// buried reports whether a file is in such a folder.
+// buried reports whether a file is in one of these folders.
 func buried(p string) bool {
 	for dir := range strings.SplitSeq(path.Dir(p), "/") {
 		if slices.Contains(graves, strings.ToLower(strings.TrimFunc(dir, func(r rune) bool { return r < '@' || r == '_' }))) {
@@ -72,7 +72,7 @@ func buried(p string) bool {
 	return false
 }
 
-// bury marks and lowers the passages of files that no longer hold.
+// bury marks the passages of files that are no longer valid and lowers their scores.
 func (r *refiner) bury() {
 	past := r.past()
 	for _, s := range r.sessions {
@@ -92,8 +92,8 @@ func (r *refiner) bury() {
 	}
 }
 
-// overrule marks the passages that newer ones overrule, on the subjects of the best passages. It
-// reports whether scores changed.
+// overrule marks passages that newer passages overrule. It considers only the subjects of the best
+// passages. It reports whether scores changed.
 func (r *refiner) overrule(best []*place) (changed bool) {
 	var seen []*claim
 	for _, p := range best {
@@ -107,7 +107,7 @@ func (r *refiner) overrule(best []*place) (changed bool) {
 	return changed
 }
 
-// onSubject returns the passages with a claim on a subject.
+// onSubject returns the passages with a claim about the same subject as the given claim.
 func (r *refiner) onSubject(of *claim) (out []*place) {
 	for _, p := range r.places {
 		if !p.pairs.hasAll(&of.pairs) {
@@ -120,8 +120,9 @@ func (r *refiner) onSubject(of *claim) (out []*place) {
 	return out
 }
 
-// outdate marks each of some passages on one subject whose value the newest one replaces. Unless
-// the question is about the past, the newest one also takes its place, and outdate returns true.
+// outdate marks those of the passages ps, which have one subject, whose value a newer passage
+// replaces. Unless the question is about the past, the newest passage also takes their place, and
+// outdate returns true.
 func outdate(ps []*place, past bool) (moved bool) {
 	for _, q := range ps {
 		if q.by != "" || !q.claims().alone {
@@ -145,7 +146,7 @@ func outdate(ps []*place, past bool) (moved bool) {
 	return moved
 }
 
-// claims returns the claim of a passage's own lines, or nil. It is made on first use.
+// claims returns the claim that a passage itself makes, or nil. It is read on first use.
 func (p *place) claims() *claim {
 	if p.gone || p.task || p.bound {
 		return nil
@@ -163,7 +164,7 @@ func (p *place) claims() *claim {
 	return c
 }
 
-// day returns the day of a passage: the one in its headings, else the one of its file.
+// day returns the day of a passage: the day in its headings, or else the day of its file.
 func (p *place) day() string {
 	for i := len(p.trail) - 1; i >= 0; i-- {
 		if d := dayIn(p.trail[i]); d != "" {
@@ -197,8 +198,9 @@ func (p *place) after(q *place) bool {
 	return a != "" && b == "" && !q.chunk.found.ModTime.IsZero() && q.chunk.found.ModTime.Format(time.DateOnly) < a
 }
 
-// comparable reports whether the places of two passages let their claims be of one subject. A subject
-// with a name is the same everywhere. Any other subject depends on its file and its headings.
+// comparable reports whether the claims of two passages can have one subject, by the places of the
+// passages. A subject with a name is the same everywhere. Any other subject depends on its file and
+// headings.
 func (p *place) comparable(q *place) bool {
 	c, d := p.claims(), q.claims()
 	under, over := p.topic(), q.topic()
@@ -214,7 +216,7 @@ func (p *place) comparable(q *place) bool {
 	return !oneFile && !c.nested && !d.nested && (c.New || c.Changes || logs && len(c.Subject) > 2)
 }
 
-// topic returns the innermost heading above a passage that is no date.
+// topic returns the innermost heading above a passage that is not a date.
 func (p *place) topic() string {
 	for i := len(p.trail) - 1; i >= 0; i-- {
 		if dayIn(p.trail[i]) == "" {
@@ -224,24 +226,24 @@ func (p *place) topic() string {
 	return ""
 }
 
-// versioned reports whether a heading names a version, or the past.
+// versioned reports whether a heading contains a number or a word for the past, such as "history".
 func versioned(heading string) bool {
 	return strings.ContainsAny(heading, "0123456789") || slices.ContainsFunc(strings.Fields(strings.ToLower(heading)), func(w string) bool { return slices.Contains(graves, w) || w == "history" || w == "previous" })
 }
 
-// log reports whether a passage's file is the log of a day.
+// log reports whether the passage is in a day's log.
 func (p *place) log() bool {
 	name := strings.TrimSuffix(path.Base(p.chunk.hit.Path), path.Ext(p.chunk.hit.Path))
 	return p.chunk.hit.Date != "" && strings.Trim(name, "0123456789-_.") == ""
 }
 
-// specific reports whether a label and the heading above it name a subject.
+// specific reports whether a claim's label and the heading above it identify a subject.
 func (c *claim) specific(heading string) bool {
 	return len(c.Subject) > 1 || heading != "" && !versioned(heading)
 }
 
-// listed reports whether only items of a list without labels are between two passages of one
-// file. Other text there may change the subject.
+// listed reports whether the text between two passages of one file consists only of list items
+// without labels. Any other text may change the subject.
 func (p *place) listed(q *place) bool {
 	return p.session == q.session && !slices.ContainsFunc(p.session.places, func(o *place) bool {
 		if o.from <= q.to || o.to >= p.from {
@@ -252,8 +254,8 @@ func (p *place) listed(q *place) bool {
 	})
 }
 
-// form reports whether two passages are lines of a form that was filled in twice: another label of
-// their sections recurs too.
+// form reports whether two passages are lines of a form that was filled in twice. They are if their
+// sections have another label in common.
 func (p *place) form(q *place) bool {
 	labels := func(of *place, n map[string]int) {
 		for _, o := range of.session.places {
@@ -306,7 +308,7 @@ type claim struct {
 	pairs pairMask
 }
 
-// claimLead is the marks before an item's text, a time there, and tags.
+// claimLead matches the marks, time and tags before the text of an item.
 var claimLead = textutil.LazyRegexp(`^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s+)?(?:\[[a-z]+\]\s+)*`)
 
 // claimOf returns the claim with which a passage begins, or nil.
@@ -347,8 +349,8 @@ func claimOf(text string) *claim {
 	return c
 }
 
-// overrules reports whether a claim has another value than an older one on the subject, of which
-// only one can hold. Of an event that comes again both can.
+// overrules reports whether a claim contradicts an older claim on the same subject: their values
+// differ, and only one can hold. A new value of a recurring event does not contradict the old one.
 func (c *claim) overrules(older *claim) bool {
 	again := c.Recurs && !c.New && !c.Changes && c.Value.Kind != "name" && c.Value.Kind != "word"
 	return !again && c.Overrules(&older.Claim)

@@ -10,13 +10,13 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// A note is also asked for by its name: the name of its file, its title or an alias. The words of
-// these names count for one passage of the note, its head: the property that gives the name, or
-// else the first passage. A little of them counts for all passages of the note. The head of a
-// note that is called exactly as the question comes before every other passage.
+// A note is also found by its names: the name of its file, its title and its aliases. The words of
+// these names count for one passage of the note, its head: the property that gives a name, or else
+// the first passage. For the note's other passages they count a little. If the question is a name
+// of the note, the head comes before every other passage.
 
-// nameWeight is the number of times that a word of a name counts for the head, as in the index.
-// nameShare is the number for the other passages of the note.
+// nameWeight is how often a word of a name counts for the head, as in the index. nameShare is how
+// often it counts for each other passage of the note.
 var nameWeight = index.BM25.Weights[3]
 
 const nameShare = .5
@@ -24,14 +24,14 @@ const nameShare = .5
 // separators replaces the characters that file names have in place of spaces.
 var separators = strings.NewReplacer("-", " ", "_", " ", ".", " ")
 
-// callNames returns the names of a file: those of the file itself, and those that it gives itself.
+// callNames returns the names of a file: its file name, and the given names from its front matter.
 func callNames(file string, given []string) []string {
 	_, file = index.SplitOwner(file)
 	base := strings.TrimSuffix(path.Base(file), path.Ext(file))
 	return append([]string{base, separators.Replace(base)}, given...)
 }
 
-// call counts the names of a file as words of its passages ps, which are in order.
+// call adds the words of the file's names to its passages ps, which must be in order.
 func (r *refiner) call(ps []*place) {
 	c := ps[0].chunk
 	var held uint64
@@ -43,7 +43,7 @@ func (r *refiner) call(ps []*place) {
 			continue
 		}
 		alike := spelled(bare(name)) == r.exact.whole
-		// A day or a number is a name only for itself.
+		// A name without letters, such as a day, counts only if it is the whole question.
 		if alike || strings.ContainsFunc(name, unicode.IsLetter) {
 			held |= mark
 			if n := bits.OnesCount64(mark); n > best {
@@ -87,7 +87,7 @@ func headOf(ps []*place) *place {
 	return ps[0]
 }
 
-// allOf reports whether marked terms include one of each word of the question.
+// allOf reports whether the marked terms include each word of the question.
 func (r *refiner) allOf(mark uint64) bool {
 	for _, g := range r.groupsOf() {
 		if mark&g == 0 {
@@ -97,7 +97,7 @@ func (r *refiner) allOf(mark uint64) bool {
 	return true
 }
 
-// allIn reports whether the question has all words of a name.
+// allIn reports whether the question contains all words of a name.
 func (r *refiner) allIn(name *digest) bool {
 	return name.within(digestOf(r.a, r.Text, name.lang))
 }

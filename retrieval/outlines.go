@@ -19,7 +19,7 @@ type outlines struct {
 	textutil.Recent[index.Hash, *outline]
 }
 
-// outlinesEach is the number of outlines for which another processor is worthwhile.
+// outlinesEach is the number of missing outlines for which another goroutine is worthwhile.
 const outlinesEach = 4
 
 // of returns the outlines of candidates. It makes missing outlines, in parallel on several
@@ -34,7 +34,7 @@ func (o *outlines) of(a *analysis.Analyzer, cs []*candidate) []*outline {
 		}
 	}
 	var next atomic.Int32
-	var given atomic.Bool // a is in use
+	var given atomic.Bool // whether a is in use
 	longwork.Run(len(missing)/outlinesEach, func() {
 		a := a
 		if !given.CompareAndSwap(false, true) {

@@ -131,12 +131,12 @@ type note struct {
 	of *Hit
 }
 
-// leave notes a hit that is left out.
+// leave records that a hit is left out, and why.
 func (p *packer) leave(h *Hit, why LeftReason) {
 	p.left = append(p.left, left{h.ID, h.Citation, why})
 }
 
-// offer adds a hit, or returns why not.
+// offer adds a hit to the block, or returns the reason why it can't.
 func (p *packer) offer(h *Hit, rank int) LeftReason {
 	if p.Shown != nil && p.Shown(*h) {
 		return ShownAlready
@@ -206,7 +206,8 @@ func (p *packer) lay(s segment) (*draft, LeftReason) {
 	return d, ""
 }
 
-// again returns the items as notes. It reuses the rendered and counted notes that were accepted.
+// again returns the items as notes. It keeps the rendered text and the token count of accepted
+// notes.
 func (p *packer) again(items []Item) []note {
 	notes := make([]note, len(items))
 	for i := range items {
@@ -218,7 +219,7 @@ func (p *packer) again(items []Item) []note {
 	return notes
 }
 
-// note returns the accepted note that shows the same lines as an item.
+// note returns the accepted note that shows the same lines as an item, or nil.
 func (p *packer) note(it *Item) *note {
 	i := slices.IndexFunc(p.notes, func(n note) bool {
 		return n.Citation == it.Citation && n.Text == it.Text && n.Date == it.Date && slices.Equal(n.Trail, it.Trail)
@@ -229,9 +230,9 @@ func (p *packer) note(it *Item) *note {
 	return &p.notes[i]
 }
 
-// fits reports whether a draft fits. It only counts a draft that may fit. After a hit has been
-// cut down, little room is left. Then fits does not count a text that fits only if it is half
-// again as dense as the texts before it.
+// fits reports whether a draft fits into the block. To save time it doesn't count the tokens of a
+// draft that is clearly too large. After a hit was cut down, a draft is too large unless it has at
+// most 1.5 times as many bytes per token as the earlier texts.
 func (p *packer) fits(d *draft) bool {
 	bytes := (p.Tokens - d.without) * maxDensity
 	if p.cut && p.counts > 0 {
@@ -262,8 +263,8 @@ func (p *packer) accept(d *draft) {
 // maxTries bounds the number of tries of a cut. Most cuts fit at the second try.
 const maxTries = 6
 
-// cutDown finds a part of a segment that fills the room. It is called once, since too little room
-// remains after it to be worth another search.
+// cutDown returns a draft with the part of a segment that fits into the remaining room. It is
+// called at most once for a block, since little room remains after it.
 func (p *packer) cutDown(whole segment) (*draft, LeftReason) {
 	room := p.Tokens - p.tokens
 	if p.cut || room < usefulTokens {
@@ -273,13 +274,13 @@ func (p *packer) cutDown(whole segment) (*draft, LeftReason) {
 	return p.partOf(whole, room)
 }
 
-// partOf tries parts of a segment and returns the largest part that fits. Each part is larger or
-// smaller than the last part by the amount that the last part missed.
+// partOf tries parts of a segment and returns the largest part that fits. The result of each try
+// determines the size of the next part.
 func (p *packer) partOf(whole segment, room int) (*draft, LeftReason) {
 	whole.lines = sentencesOf(whole.lines)
 	mark(whole.lines, whole.hit.terms)
 	whole.lines = excerpt(whole.lines, room*maxDensity, whole.hit.terms)
-	low, high := 0, sum(whole.lines)+1 // characters that fit, and that don't
+	low, high := 0, sum(whole.lines)+1 // sizes in characters that fit, and that don't
 	size := min(room*4, high-1)        // a guess
 	var best *draft
 	last := OverBudget

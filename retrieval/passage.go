@@ -31,7 +31,7 @@ type passage struct {
 	// such headings.
 	title *digest
 	trail []string
-	// property is the key of the property of the front matter that the passage is, or "".
+	// property is the key of the front matter's property that is the passage, or "".
 	property string
 	// bound reports whether the passage is code, a quote, a row of a table, or a part of a unit.
 	bound bool
@@ -42,7 +42,7 @@ type passage struct {
 	points bool
 	// asks is the share of the passage's sentences that are questions.
 	asks float64
-	// voice is whose words the passage is.
+	// voice tells who speaks in the passage.
 	voice voice
 	// tagged reports whether the passage carries a tag of significance.
 	tagged bool
@@ -50,9 +50,9 @@ type passage struct {
 	gone bool
 	// changes reports whether the passage mentions a statement that it replaces.
 	changes bool
-	// pairs are the pairs of the passage's text, in the form in which spellings are compared.
+	// pairs are the pairs of bytes of the passage's text in its compared spelling.
 	pairs pairMask
-	// others is shared by all passages that mention no other statement.
+	// others describes other statements. Passages that mention none share one value.
 	*others
 	// begin is the offset of the passage's text in the chunk's text. ownBegin is the offset of
 	// its own lines. end is the end of both.
@@ -68,19 +68,18 @@ type passage struct {
 
 // others describes the other statements that a passage mentions.
 type others struct {
-	// comesFrom and supersedes are the passage's references.
+	// comesFrom and supersedes are the places that the passage's reference comments name.
 	comesFrom, supersedes []string
 	// replaces describes the statement that the passage replaces. It is nil if the passage
 	// mentions no such statement or is gone itself.
 	replaces *markdownstore.Replacement
-	// former are the pairs of the words of the replaced statement.
+	// former are the pairs of bytes of the replaced statement's words.
 	former pairMask
 }
 
 var noOthers others
 
-// read is the kept analysis of a shown text: the times that the text names, and its claim, both made
-// on first use.
+// read caches the analysis of a shown text: its times and its claim. Both are made on first use.
 type read struct {
 	told atomic.Pointer[told]
 	// states has the cues of a person's words, see place.told. It is 0 until they are read.
@@ -98,15 +97,15 @@ type outline struct {
 	lang string
 	// mask marks the words of all passages.
 	mask wordMask
-	// read is of the whole chunk.
+	// read is the analysis of the whole chunk.
 	read
 	// whole is the digest of the chunk. It is made on first use.
 	whole atomic.Pointer[digest]
-	// spelt holds the pairs of the chunk's spelling. It is made on first use.
+	// spelt holds the pairs of bytes of the chunk's compared spelling. It is made on first use.
 	spelt atomic.Pointer[pairMask]
 }
 
-// spelling returns the pairs of the chunk's text as spellings are compared.
+// spelling returns the pairs of bytes of the chunk's text in its compared spelling.
 func (o *outline) spelling(text string) *pairMask {
 	m := o.spelt.Load()
 	if m == nil {
@@ -138,7 +137,7 @@ func outlineOf(a *analysis.Analyzer, text string, trail []string) *outline {
 	return o
 }
 
-// unitsOfChunk takes a chunk apart. Only the first chunk of a file begins with front matter.
+// unitsOfChunk returns the units of a chunk. Only the first chunk of a file has front matter.
 func unitsOfChunk(text string) []markdownstore.Unit {
 	if strings.HasPrefix(text, "---") || strings.HasPrefix(text, "+++") {
 		return markdownstore.AllUnits(markdownstore.Parse("", text))
@@ -146,8 +145,8 @@ func unitsOfChunk(text string) []markdownstore.Unit {
 	return markdownstore.Units(markdownstore.Document{Raw: text, Body: text, BodyLine: 1})
 }
 
-// wordMask marks words by their hashes. A word that isn't marked isn't in the set; a marked word
-// may be.
+// wordMask is a set of words, by their hashes, as a Bloom filter. A word that isn't marked isn't in
+// the set. A marked word may be.
 type wordMask [16]uint64
 
 func (m *wordMask) add(d *digest) {
@@ -160,8 +159,8 @@ func (m *wordMask) add(d *digest) {
 
 func (m *wordMask) has(t uint32) bool { return m[t>>6%16]&(1<<(t%64)) != 0 }
 
-// pairMask marks the pairs of adjacent bytes in texts. The texts do not contain a string with an
-// unmarked pair.
+// pairMask marks the pairs of adjacent bytes of texts. If a pair of a string is not marked, the
+// texts do not contain the string.
 type pairMask [4]uint64
 
 func (m *pairMask) add(text string) { addPairs(m, text) }
@@ -188,8 +187,9 @@ type cutter struct {
 	a     *analysis.Analyzer
 	whole string
 	lang  string
-	// lines are the lines, which are broken where a passage begins within a line. terms are their
-	// analysed words. breaks is the number of breaks so far.
+	// lines are the chunk's lines, with a break where a passage begins within a line. terms holds
+	// the analysed words of each of these lines. breaks is the number of breaks before the current
+	// passage.
 	lines  []string
 	terms  [][]byte
 	breaks int
@@ -206,7 +206,7 @@ type cutter struct {
 	digests []*digest
 	// sets holds the sets of these digests.
 	sets []uint32
-	// room, buf and spelt are used again and again.
+	// room, buf and spelt are buffers.
 	room       []uint32
 	buf, spelt []byte
 }
@@ -227,8 +227,8 @@ func (c *cutter) unit(u markdownstore.Unit, runs []extent) {
 	}
 }
 
-// heading makes u a current heading. If u is not below the headings that have no text yet, these
-// headings become a passage of their own.
+// heading opens the heading u. If u is not below the headings that have no text yet, these headings
+// become a passage.
 func (c *cutter) heading(u markdownstore.Unit, r extent) {
 	if c.head != nil && c.open[len(c.open)-1].Level >= u.Level {
 		c.flush()
@@ -256,7 +256,8 @@ func (c *cutter) flush() {
 	}
 }
 
-// text makes passages of the runs of a unit. The headings just above belong to the first.
+// text makes passages of the runs of a unit. Headings directly above the unit belong to its first
+// passage.
 func (c *cutter) text(u markdownstore.Unit, runs []extent) {
 	for i, own := range runs {
 		r := own
@@ -279,7 +280,7 @@ func (c *cutter) text(u markdownstore.Unit, runs []extent) {
 	}
 }
 
-// states reports whether a unit may be a statement.
+// states reports whether units of a kind may be statements.
 func states(k markdownstore.UnitKind) bool {
 	return k == markdownstore.UnitParagraph || k == markdownstore.UnitItem || k == markdownstore.UnitTurn
 }
@@ -302,8 +303,8 @@ func stamped(lines []string) bool {
 	return n > 1 && 2*n > len(lines)
 }
 
-// add finishes the passage of an extent, whose own words are in the extent own. Headings before it count
-// as words of about.
+// add completes the passage p with the extent r and appends it. own is r without its headings,
+// whose words count as title words.
 func (c *cutter) add(p *passage, r, own extent) {
 	p.from, p.own, p.to = r.from, own.from, r.to
 	p.begin, p.ownBegin, p.end = int32(r.begin), int32(own.begin), int32(own.end)
@@ -358,8 +359,8 @@ func (c *cutter) hashes(from, to int) []uint32 {
 	return c.room
 }
 
-// trail returns the headings of a passage. Headings that are above the whole chunk are in the
-// chunk's trail already.
+// trail returns the headings above the current position, from outermost to innermost, without
+// repeating a heading that is in the chunk's own trail.
 func (c *cutter) trail() []string {
 	if len(c.open) == 0 {
 		return c.above
@@ -430,7 +431,7 @@ func questionShare(text string) float64 {
 	return asked / (asked + told)
 }
 
-// pointer matches an item that is a link to a note, with a date at most.
+// pointer matches a blank line, or a list item that is only a link to a note, perhaps with a date.
 var pointer = textutil.LazyRegexp(`^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[^\]]*\]\([^)\s]+\.(?:md|mdx|markdown)(?:#[^)\s]*)?\)|\[\[[^\]]+\]\])[^\pL]*$|^\s*$`)
 
 // tagged matches an entry that carries a tag of significance at its beginning (after bullet, box

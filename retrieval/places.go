@@ -23,11 +23,11 @@ type More struct {
 	Text      string  `json:"text"`
 	// Trail is the headings above the run, or nil if they are the same as the hit's.
 	Trail []string `json:"trail,omitempty"`
-	// Citation names these lines.
+	// Citation names the run's lines.
 	Citation string `json:"citation"`
 	// SupersededBy is as in Hit.
 	SupersededBy string `json:"superseded_by,omitempty"`
-	// ID is the chunk's or the span's.
+	// ID is the ID of the run's chunk or span.
 	ID string `json:"id"`
 }
 
@@ -114,7 +114,7 @@ func places(hits []Hit, limit int) []Hit {
 	return out
 }
 
-// holds reports whether a hit belongs to the place.
+// holds reports whether a hit is in the place.
 func (s *spot) holds(h *Hit) bool {
 	if s.hit.Kind != h.Kind || s.hit.text() != h.text() {
 		return false
@@ -141,9 +141,9 @@ func spanLine(id string) int {
 	return n
 }
 
-// add also shows a hit if it must be shown, or if it is good enough and there is room. It skips a
-// hit whose lines are shown already. Outside of conversations it also skips passages without any
-// word of the question. Such passages are only found by their surroundings.
+// add shows a hit in the place if it must be shown, or if it is good enough and there is room. add
+// skips a hit whose lines are already shown. Outside of conversations it also skips passages that
+// have no word of the question, which are only found by their surroundings.
 func (s *spot) add(h *Hit, must bool) {
 	if !must && h.place != nil && !h.talk() && !h.holds() {
 		return
@@ -160,14 +160,14 @@ func (s *spot) add(h *Hit, must bool) {
 	s.explain(h)
 }
 
-// holds reports whether a passage has a word of the question.
+// holds reports whether a hit has a word of the question.
 func (h *Hit) holds() bool {
 	return slices.ContainsFunc(h.terms, func(t uint32) bool {
 		return h.place != nil && h.place.body.count(t) > 0
 	})
 }
 
-// take adds the shown lines of a hit.
+// take adds the lines of a hit to the place.
 func (s *spot) take(h *Hit) {
 	m := More{StartLine: h.SnippetStart, EndLine: h.SnippetEnd, Score: h.Score, Text: h.Snippet, Citation: h.Citation, SupersededBy: h.SupersededBy, ID: h.ID}
 	if h.Path != "" {
@@ -189,8 +189,8 @@ func (s *spot) take(h *Hit) {
 	s.from, s.to = min(s.from, h.StartLine), max(s.to, h.EndLine)
 }
 
-// announces reports whether the answer follows a passage. This is so if the passage ends with a
-// colon, or if only its heading holds the words of the question.
+// announces reports whether the answer comes after a passage. This is so if the passage ends with a
+// colon, or if it begins with a heading and has no word of the question.
 func (h *Hit) announces() bool {
 	return announces(h.Snippet) || strings.HasPrefix(h.Snippet, "#") && !h.holds()
 }
@@ -233,7 +233,7 @@ func (s *spot) explain(h *Hit) {
 	s.aside(h, relined(next))
 }
 
-// aside adds lines that belong to a hit, if there is room and they are not shown already.
+// aside shows lines next to a hit, if there is room and they are not shown already.
 func (s *spot) aside(h *Hit, lines []line) {
 	if len(lines) == 0 {
 		return

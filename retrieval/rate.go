@@ -50,8 +50,8 @@ func (r *refiner) weigh() {
 // meant is the weight of a word that the user did not type but may have meant by a typed word.
 const meant = .6
 
-// lower reduces the weight of words that were not typed, so that each counts less than any of the
-// typed words that it represents.
+// lower reduces the weight of words that the user did not type. Each then counts less than any
+// typed word for which it was searched.
 func (r *refiner) lower() {
 	for _, also := range r.hits.Also {
 		least := math.Inf(1)
@@ -170,18 +170,18 @@ func (r *refiner) lent() float64 {
 }
 
 // textChunk is the share of a chunk's own score that counts for its passages outside of
-// conversations. There a section has one subject, and is found by its words together. Of 215
-// questions over seven folders of notes .1 answers 106 first, .3 113, .5 116 and .8 113; recall on
-// paragraphs and abstracts stays or rises (`mkbench eval`, 2026-11-30; bench/testdata/asked has four
-// of the folders).
+// conversations. There a section has one subject, and all its words together find it. Of 215
+// questions about seven folders of notes, .1 answers 106 with the first hit, .3 113, .5 116 and .8
+// 113. Recall on paragraphs and abstracts stays or rises (`mkbench eval`, 2026-11-30;
+// bench/testdata/asked has four of the folders).
 const textChunk = .5
 
-// noteChunk takes the place of textChunk for a note of one chunk, and firstChunk for the first chunk
+// noteChunk replaces textChunk for a note of one chunk. firstChunk replaces it for the first chunk
 // of any other file. A short note has one subject, and the words of a question about it are spread
-// over its paragraphs; the beginning of a long one says what it is about. With .5 for all, 144 of 250
-// questions over the four folders of bench/testdata/asked have the right file first; with noteChunk
-// alone 151, with both 159 (`mkbench eval`, 2026-11-30). Cranfield and XQuAD change by at most .8
-// points.
+// over its paragraphs. The beginning of a long note says what it is about. Of 250 questions about
+// the folders of bench/testdata/asked, 144 have the right file first with .5 for all, 151 with
+// noteChunk alone, and 159 with both (`mkbench eval`, 2026-11-30). Cranfield and XQuAD change by at
+// most .8 points.
 const (
 	noteChunk  = .9
 	firstChunk = .7
@@ -227,7 +227,7 @@ func (r *refiner) combine() {
 // repetitions lower it.
 func (r *refiner) scoreOf(s *session, i int, lent float64) float64 {
 	p, sig, whole := s.places[i], &r.sig, s.lends
-	if s.places[0].voice != unsaid { // one task after the other
+	if s.places[0].voice != unsaid { // if so, scores are computed one after the other
 		whole = lent
 	}
 	score := p.own + s.lends*r.around(s.places, i)
@@ -256,19 +256,19 @@ func (r *refiner) scoreOf(s *session, i int, lent float64) float64 {
 	return score
 }
 
-// onlyQuestion is the factor for a turn between a person and an agent that is a question and
-// nothing else. It holds the words of a like question, and no answer. Our choice.
+// onlyQuestion is the factor for a turn between a person and an agent that only asks. Such a turn
+// has the words of a similar question but no answer. Our choice.
 const onlyQuestion = .1
 
-// pointerLeft is the factor for a line of a list of contents. It has the words of the title of the
-// note that it names, which is the better answer. Our choice.
+// pointerLeft is the factor for a line of a list of contents. The note that the line names is the
+// better answer, and its title has the same words. Our choice.
 const pointerLeft = .5
 
 // repeatLeft is the factor for a passage that repeats the question. Such a passage holds all
 // words of the question, but no answer.
 const repeatLeft = .2
 
-// raw returns the score by words before it was brought into 0 to 1.
+// raw returns the score by words before it is scaled to 0 to 1.
 func (c *candidate) raw() float64 {
 	k, half := c.hit.Parts.Keyword, float64(halfScore)
 	if c.hit.place != nil {
@@ -277,8 +277,8 @@ func (c *candidate) raw() float64 {
 	return half * k / max(1-k, 1e-9)
 }
 
-// around returns the sum of the shares that the neighbours of a passage add. For each term, that
-// is the largest share of any neighbour, less Signals.Repeat of the passage's own.
+// around returns what the neighbours of passage i add to its score. For each term, this is the
+// largest share of any neighbour, less Signals.Repeat of the passage's own part, and at least 0.
 func (r *refiner) around(ps []*place, i int) float64 {
 	type neighbour struct {
 		*place
@@ -325,9 +325,9 @@ const (
 	mostTold    = 200
 )
 
-// raiseTimes raises the scores of the best passages that mention a time. Of other text than turns
-// of conversations it raises only short notes, if the question is not about what happened: the days
-// of logs answer such questions, and the time before an entry is no answer.
+// raiseTimes raises the scores of the best passages that mention a time. It raises turns of
+// conversations, and short notes unless the question is about a past event. Such a question is
+// answered by the days of logs, and the time of a log entry is no answer.
 func (r *refiner) raiseTimes() {
 	words := timeWords()
 	notes := !asksDone().MatchString(r.Text)
@@ -340,7 +340,7 @@ func (r *refiner) raiseTimes() {
 	}
 }
 
-// stale reports whether a passage says itself that it holds for a day long ago.
+// stale reports whether a passage is out of date by its own words.
 func (r *refiner) stale(p *place) bool {
 	return OutOfDate(p.text(), r.Now) != ""
 }

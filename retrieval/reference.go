@@ -14,7 +14,7 @@ import (
 // (memory/2026-03-01.md#L3) or by the name of a line.
 var reference = textutil.LazyRegexp(`<!--\s*(from|supersedes)\s+([^>]*?)\s*-->`)
 
-// refersTo reads the comments of a passage.
+// refersTo returns the places that the reference comments in lines name.
 func refersTo(lines []string) (from, supersedes []string) {
 	for _, l := range lines {
 		if !strings.Contains(l, "<!--") {
@@ -32,8 +32,7 @@ func refersTo(lines []string) (from, supersedes []string) {
 	return from, supersedes
 }
 
-// unreferenced returns a text without its references, whose words are not
-// searched.
+// unreferenced returns a text without its reference comments, since their words are not searched.
 func unreferenced(text string) string {
 	if !strings.Contains(text, "<!--") {
 		return text
@@ -49,13 +48,14 @@ func lineName(line string) string {
 
 var comments = textutil.LazyRegexp(`<!--.*?-->`)
 
-// at reports whether a passage is at a place.
+// at reports whether a passage includes a line of a file.
 func (p *place) at(path string, line int) bool {
 	return p.chunk.hit.Path == path && p.from <= line && line <= p.to
 }
 
-// originals leaves out a passage that was promoted from another passage, and gives the original
-// the better score of the two. Both hold the same fact, and the original has more detail.
+// originals leaves out each passage that was promoted from another found passage. That passage, the
+// original, gets the better of both scores. Both state the same fact, and the original has more
+// detail.
 func (r *refiner) originals() {
 	kept := r.places[:0]
 	for _, p := range r.places {
@@ -99,9 +99,9 @@ func refLine(ref string) (path string, line int, ok bool) {
 	return path, line, line > 0
 }
 
-// superseded marks a passage that another passage replaces and moves it after its replacement.
-// The replacement represents both. The score of a passage marked as no longer valid is multiplied
-// by [Signals.Superseded].
+// superseded marks each passage that another passage replaces. It moves the replaced passage after
+// its replacement, which gets the better of both scores. The score of a passage that is itself
+// marked as no longer valid is multiplied by [Signals.Superseded].
 func (r *refiner) superseded() {
 	past := r.past()
 	for _, p := range r.places {
@@ -130,7 +130,7 @@ func (p *place) cite() string {
 	return cite(p.chunk.hit.Path, p.chunk.hit.StartLine+p.passage.own, p.to)
 }
 
-// names reports whether a passage names the passage q as superseded.
+// names reports whether a reference comment of p says that p supersedes q.
 func (p *place) names(q *place) bool {
 	return slices.ContainsFunc(p.supersedes, func(ref string) bool {
 		path, line, placed := refLine(ref)
@@ -138,8 +138,8 @@ func (p *place) names(q *place) bool {
 	})
 }
 
-// outdates reports whether a passage states in plain words that it replaces the passage q. q must
-// not be newer, by the dates of both, or by their places in the same file.
+// outdates reports whether p says in plain words that it replaces q. It is false if q is newer, by
+// the dates of both or by their places in one file.
 func (p *place) outdates(q *place) bool {
 	if p.replaces == nil || q.changes || p.bound || q.bound || p.task || q.task || !q.pairs.hasAll(&p.former) {
 		return false
@@ -156,7 +156,7 @@ func (p *place) outdates(q *place) bool {
 	return p.replaces.Replaces(qh.Text[q.ownBegin:q.end])
 }
 
-// comesAs reports whether a passage begins with the line that ref names.
+// comesAs reports whether a passage begins with the line whose name is ref.
 func (p *place) comesAs(ref string) bool {
 	first, _, _ := strings.Cut(p.ownText(), "\n")
 	return lineName(first) == ref

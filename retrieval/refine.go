@@ -22,8 +22,8 @@ type place struct {
 	// from and to are the passage's first and last line in the file.
 	from, to int
 	session  *session
-	// tf holds the number of occurrences of each term in the passage, with weighted words of
-	// headings. part holds the score of each term.
+	// tf holds how often each term occurs in the passage. Words of headings count with a weight.
+	// part holds the score of each term.
 	tf, part []float64
 	// own is the score of the passage's own words. score also includes the passage's
 	// surroundings.
@@ -36,12 +36,11 @@ type place struct {
 	words, exact int
 	// called is the name of the file with the most words of the question, for the head of the file.
 	called string
-	// complete reports whether the passage alone holds every word of a question that any passage
-	// holds, if these are several and at least half of them.
-	// Turns of conversations don't count, because a turn with all words mostly asks the question.
+	// complete reports whether the passage alone holds every word of the question that any passage
+	// holds. There must be several such words, and at least half of the question's. It is false for
+	// turns of conversations, because a turn with all words mostly asks the question.
 	complete bool
-	// every reports whether the passage alone holds every word of the question, also of one with a
-	// single word.
+	// every is like complete, but for all words of the question, even if there is only one.
 	every bool
 	// named reports whether the question names the speaker. dated reports whether the passage
 	// mentions the time that the question names.
@@ -57,7 +56,7 @@ type session struct {
 	tf     []float64
 	size   float64
 	score  float64
-	// taken counts the places chosen.
+	// taken counts the session's places that were chosen.
 	taken int
 	// talk reports whether the session's passages are turns of a conversation.
 	talk bool
@@ -70,18 +69,18 @@ type refiner struct {
 	*question
 	*gathered
 	sig Signals
-	// exact is that of the question, without the marks that are usual words in the candidates.
+	// exact holds the verbatim parts of the question without marks that are usual words here.
 	exact    asTyped
 	places   []*place
 	sessions []*session
 	// asked is the number of words of the question. groups is the number of these words that at
 	// least one passage holds.
 	asked, groups int
-	// items reports whether the passages are short in the mean.
+	// items reports whether the passages are short on average.
 	items bool
 	// idf is each term's inverse document frequency.
 	idf []float64
-	// names are the terms that labels hold.
+	// names marks the terms that occur in labels.
 	names []bool
 	// day is the weight of a mention of the time that the question names.
 	day float64
@@ -89,8 +88,9 @@ type refiner struct {
 	numbers []float64
 }
 
-// refine makes candidates of the passages in chunks that hold any of the words. A chunk that was
-// found only by its vector stays whole. exact are the verbatim parts of the question that count.
+// refine returns the passages of all chunks that hold any of the words, as candidates. A chunk that
+// was found only by its vector remains whole. exact has the verbatim parts of the question that
+// count.
 func (q *question) refine(g *gathered) (cs []*candidate, exact asTyped) {
 	if len(g.terms) == 0 || len(g.hits.Keyword) == 0 {
 		return g.chunks, q.exact
@@ -108,7 +108,7 @@ func (q *question) refine(g *gathered) (cs []*candidate, exact asTyped) {
 	return r.candidates(), r.exact
 }
 
-// layOut puts the passages of all chunks in the order of their files, each once.
+// layOut sets the passages of all chunks, each once, in the order of their files.
 func (r *refiner) layOut() {
 	r.names = make([]bool, len(r.terms))
 	fileOf := map[string]int{}
@@ -180,8 +180,8 @@ func (h *headings) of(about *digest, terms []uint32) uint64 {
 	return h.held
 }
 
-// count counts the occurrences of the terms in a passage. there are the terms that the passage's
-// chunk holds, and about are the terms of the headings above it.
+// count counts the terms in a passage. there are the terms in the passage's chunk. about marks the
+// terms in the headings above the passage.
 func (r *refiner) count(p *place, there []int, about uint64) {
 	n := len(r.terms)
 	if len(r.numbers) < 2*n {
@@ -234,7 +234,7 @@ func (r *refiner) file(ps []*place) {
 	}
 }
 
-// head returns the headings that make a session.
+// head returns the two outermost headings, which identify a session.
 func head(trail []string) []string { return trail[:min(2, len(trail))] }
 
 // candidates returns the best passages.
@@ -279,10 +279,10 @@ func (r *refiner) candidates() []*candidate {
 	return out
 }
 
-// halfPassage is the score of a passage that is scaled to one half.
+// halfPassage is the score of a passage that is scaled to .5.
 const halfPassage = 60
 
-// candidate makes c the candidate of the passage.
+// candidate fills in c with the passage.
 func (p *place) candidate(c *candidate, w weights) {
 	c.hit, c.from, c.found, c.digest = p.chunk.hit, p.chunk.from, p.chunk.found, &p.body
 	h := &c.hit

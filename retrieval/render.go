@@ -58,8 +58,8 @@ func (it *Item) render(b *strings.Builder) {
 	b.WriteString("\n</" + itemTag + ">\n")
 }
 
-// under returns the headings with which the item's text does not begin itself. It takes as many
-// as there is room for, from the innermost outwards.
+// under returns the headings above the item, without those with which the item's text begins. It
+// drops the outermost ones if there are too many.
 func (it *Item) under() string {
 	trail := it.Trail
 	for line := range strings.Lines(it.Text) {
@@ -91,15 +91,16 @@ func attribute(b *strings.Builder, name, value string) {
 	}
 }
 
-// names are the tags that a note must not seem to hold: our own, those of the roles, and those by
-// which hosts and chat templates mark their own text. A tag that continues after one of these
-// words with a sign that is not a letter counts too (system-reminder, tool_result).
+// names are the tags that a note must not seem to contain: the block's own tags, the names of
+// roles, and the tags with which hosts and chat templates mark their own text. A tag that begins
+// with one of these words and continues with a sign, such as system-reminder or tool_result, counts
+// too.
 var names = []string{blockTag, itemTag, "system", "user", "human", "assistant", "developer", "instruction", "instructions",
 	"tool", "function", "invoke", "antml", "thinking", "sys", "start", "end"}
 
-// neutral returns a text that can't be mistaken for anything but a note. In tags with the names
-// above and in control tokens of chat templates it replaces the angle bracket by ‹. It drops
-// invisible characters, except the joiners that scripts and emoji need.
+// neutral returns a text that a model can't mistake for anything but a note. It replaces the angle
+// bracket by ‹ in tags with the names above and in control tokens of chat templates. It drops
+// invisible characters, except joiners that scripts and emoji need.
 func neutral(text string) string {
 	text = visible(text)
 	var b strings.Builder
@@ -112,8 +113,8 @@ func neutral(text string) string {
 	return b.String()
 }
 
-// visible drops characters that don't belong in a note. It replaces characters that may be shown
-// as line breaks by line breaks.
+// visible drops characters that don't belong in a note. It replaces characters that may break lines
+// by line feeds.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -140,11 +141,11 @@ func dropped(r rune) bool {
 	return r == '\ufeff' || r >= 0xe0000 && r <= 0xe007f
 }
 
-// bracket reports whether a character is read as the beginning of a tag.
+// bracket reports whether a character may be read as the beginning of a tag.
 func bracket(r rune) bool { return r == '<' || r == '＜' || r == '﹤' }
 
-// maxPosing bounds how far after a bracket a name is looked for, in characters that may be
-// skipped. maxTag bounds it in bytes.
+// maxPosing is the number of characters after a bracket that may be skipped before a name. maxTag
+// is the number of bytes after it that are searched.
 const (
 	maxPosing = 64
 	maxTag    = 1 << 10
@@ -154,7 +155,7 @@ const (
 // token such as |im_start|.
 func posing(rest string) bool {
 	first, _ := utf8.DecodeRuneInString(rest)
-	loose := unicode.IsSpace(first) // perhaps the sign for less
+	loose := unicode.IsSpace(first) // if so, the bracket may mean "less than"
 	var word []byte
 	skipped := 0
 	for _, r := range rest[:min(len(rest), maxTag)] {
@@ -198,7 +199,7 @@ func pairs(from, to string) map[rune]byte {
 	return out
 }
 
-// narrow returns the ASCII character for a full-width character.
+// narrow returns the ASCII form of a full-width character, or r itself.
 func narrow(r rune) rune {
 	if r >= 0xff01 && r <= 0xff5e {
 		return r - 0xfee0
@@ -206,7 +207,7 @@ func narrow(r rune) rune {
 	return r
 }
 
-// fold returns the small letter as which a character is read, or 0 if there is no such letter.
+// fold returns the Latin small letter that a reader sees in r, or 0 if there is none.
 func fold(r rune) byte {
 	if r >= 0x1d400 && r <= 0x1d6a3 { // mathematical letters, 26 large and 26 small in turn
 		return 'a' + byte((r-0x1d400)%26)

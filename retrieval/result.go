@@ -7,7 +7,7 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// Reason is how the search of memory ended.
+// Reason is the outcome of a search of memory.
 type Reason string
 
 // The reasons.
@@ -16,7 +16,7 @@ const (
 	OK Reason = "OK"
 	// NoMatch: memory was searched and holds nothing on this.
 	NoMatch Reason = "NO_MATCH"
-	// Denied: this session may not search memory.
+	// NoMatch: memory was searched and has no answer.
 	Denied Reason = "DENIED"
 	// BackendError: the index can't be searched. Result.Err is the reason.
 	BackendError Reason = "BACKEND_ERROR"
@@ -25,7 +25,7 @@ const (
 	// Indexing: the index is still being made or brought up to date. Its present part was
 	// searched.
 	Indexing Reason = "INDEXING"
-	// StaleIndex: memory was searched as it was some time ago.
+	// StaleIndex: the searched index is older than the files.
 	StaleIndex Reason = "STALE_INDEX"
 )
 
@@ -148,7 +148,7 @@ type Hit struct {
 	Kind kind `json:"kind"`
 	// Source is the caller's name for the part of memory from which the hit comes.
 	Source string `json:"source,omitempty"`
-	// ID is the chunk's, the span's or the record's.
+	// ID is the ID of the chunk, the span or the record.
 	ID string `json:"id"`
 	// Path is "" for spans and records.
 	Path string `json:"path"`
@@ -189,14 +189,14 @@ type Hit struct {
 	Dates []dated `json:"dates,omitempty"`
 	// Text is the hit's whole text.
 	Text string `json:"-"`
-	// Seq is the chunk's place in its file, from 0.
+	// Seq is the chunk's position in its file, from 0.
 	Seq int `json:"-"`
 
 	// terms are the terms of the question. Pack uses them to cut a hit that does not fit.
 	terms []uint32
-	// place is the passage of a chunk that the hit is, nil for any other hit.
+	// place is the passage that is the hit, or nil if the hit is not a passage.
 	place *place
-	// piece is the kept analysis of Text, or nil.
+	// piece is the cached analysis of Text, or nil.
 	piece *read
 }
 
@@ -220,7 +220,7 @@ type parts struct {
 	Decay  float64 `json:"decay"`
 	// AgeDays is 0 for a hit that doesn't age.
 	AgeDays float64 `json:"age_days,omitempty"`
-	// Rank is the place by score alone, from 1.
+	// Rank is the rank of the hit before diversity, from 1.
 	Rank int `json:"rank"`
 	// Similarity is the overlap with the most similar of the hits above, as diversity measured
 	// it. It is 0 if diversity is off.

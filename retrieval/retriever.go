@@ -16,7 +16,7 @@ var _ Index = (*index.Index)(nil)
 
 // embedder turns questions into vectors. It must return when its context ends.
 type embedder interface {
-	// Model names the model as the index knows it.
+	// Model returns the name of the model, as the index stores it.
 	Model() string
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
@@ -54,8 +54,9 @@ type Query struct {
 	// Passages requests turns, items, paragraphs and parts of long paragraphs, scored by their own
 	// words and by their surroundings, instead of chunks.
 	Passages bool
-	// Prompt says that nobody asked for the hits: they go into a prompt. Then a file whose front
-	// matter says that it no longer holds has no hit, unless the question is about the past.
+	// Prompt reports whether the hits are for a prompt and nobody asked for them. Files whose front
+	// matter says that they are no longer valid then have no hits, unless the question is about the
+	// past.
 	Prompt bool
 	// Lines requests a hit for each chunk or passage. Otherwise a hit is a place: the best lines
 	// of one section, or of one session if they are close to each other.

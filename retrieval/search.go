@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// Search answers a question in four stages, each a function from values to a value: what the question
-// means, the chunks and spans that may answer it, their ranking, and what is shown of the best. It
-// always returns a Result. If the context ended, the Result's Err reports that.
+// Search answers a question in four stages: understand the question, gather the chunks and spans
+// that may answer it, rank them, and show the best. It always returns a Result. If the context
+// ended, Err of the Result reports that.
 func (r *Retriever) Search(ctx context.Context, query Query) Result {
 	a := analyzers.Lend()
 	defer analyzers.Give(a)
@@ -36,7 +36,7 @@ type question struct {
 	intent intent
 }
 
-// understand is the first stage.
+// understand is the first stage. It finds what the question's wording implies.
 func (r *Retriever) understand(a *analysis.Analyzer, query Query) *question {
 	q := &question{Retriever: r, Query: query, a: a}
 	if q.Limit <= 0 {
@@ -52,17 +52,17 @@ func (r *Retriever) understand(a *analysis.Analyzer, query Query) *question {
 	return q
 }
 
-// pool returns how many candidates are looked at.
+// pool returns the number of candidates that are considered.
 func (q *question) pool() int { return max(q.opts.Pool, q.Limit) }
 
-// gathered are the chunks and spans that may answer.
+// gathered holds the chunks and spans that may answer, and how they were found.
 type gathered struct {
-	// hits are those of the index. Their Terms are the question's own words if the index was not
-	// searched.
+	// hits is the answer of the index. If the index was not searched, its Terms are the question's
+	// own words.
 	hits          index.Hits
 	chunks, spans []*candidate
-	// terms are the hashes of the searched words, and wordOf the words of the question to which they
-	// belong.
+	// terms are the hashes of the searched words. wordOf has the word of the question to which each
+	// belongs.
 	terms  []uint32
 	wordOf []int
 	// words and vectors report which searches answered.
@@ -71,11 +71,11 @@ type gathered struct {
 	// both searches.
 	vectorShare float64
 	weights     weights
-	// said is the result as far as the searches determine it.
+	// said is the Result so far.
 	said Result
 }
 
-// gather is the second stage.
+// gather is the second stage. It searches the index and the spans.
 func (q *question) gather(ctx context.Context) *gathered {
 	g := &gathered{said: Result{Reason: OK}}
 	switch {
@@ -102,7 +102,7 @@ func (q *question) gather(ctx context.Context) *gathered {
 	return g
 }
 
-// report sets the reason, and adds to detail and error.
+// report sets the reason and adds the detail and the error to the Result.
 func (r *Result) report(reason Reason, detail string, err error) {
 	r.Reason, r.Err = reason, errors.Join(r.Err, err)
 	if r.Detail != "" {
@@ -128,7 +128,7 @@ func (g *gathered) search(ctx context.Context, q *question) {
 	case errors.Is(err, index.ErrMissing):
 		g.said.report(Disabled, "there is no index yet", err)
 		return
-	case err != nil: // which holds the remedy, for users who can apply it
+	case err != nil: // err says how to remedy this
 		g.said.report(BackendError, "the index can't be searched: "+index.Plain(err), err)
 		return
 	}
@@ -182,9 +182,9 @@ const (
 	fullReliance  = .95
 )
 
-// rely weighs the vectors' hits. It leaves out unreliable ones, so that words find the same as
-// they would alone. The scores of the others are counted from the least near of them on, since a
-// model gives some score to any two texts.
+// rely weighs the hits of the vectors by their reliance. It removes all of them if they are
+// unreliable, so that the result is that of words alone. It subtracts the lowest score from the
+// scores, since a model gives any two texts some score.
 func (g *gathered) rely() {
 	near := g.hits.Vector
 	if len(near) == 0 || g.hits.Ranked {
@@ -227,14 +227,14 @@ type ranking struct {
 	best    []*candidate
 	grounds Grounds
 	weak    bool
-	// ended reports whether files that no longer hold were left out.
+	// ended reports whether files that are no longer valid were left out.
 	ended bool
-	// rejected is the best score, if it is below the least score of a hit.
+	// rejected is the best score if it is below the least score of a hit, else 0.
 	rejected float64
 }
 
-// rank is the third stage. The order of an index that ranks by itself is kept: no hit ages or moves
-// back.
+// rank is the third stage. If the index ranks hits itself, rank keeps its order: hits don't age and
+// don't move.
 func (q *question) rank(g *gathered) (out ranking) {
 	cs, exact := g.chunks, q.exact
 	if q.Passages && !g.hits.Ranked {
@@ -260,7 +260,7 @@ func (q *question) rank(g *gathered) (out ranking) {
 	}
 	order(cs)
 	q.protect(g, cs)
-	if len(cs) > 0 { // a search keeps the passages that hold every word that was asked for
+	if len(cs) > 0 { // a search, unlike a prompt, keeps every passage that holds all words of the question
 		least := q.MinShare * cs[0].hit.Score
 		cs = slices.DeleteFunc(cs, func(c *candidate) bool {
 			return c.hit.Score <= 0 || c.hit.Score < least && (q.Prompt || !c.every())
@@ -276,7 +276,7 @@ func (q *question) rank(g *gathered) (out ranking) {
 	}
 	best := slices.MaxFunc(out.best, byScore).hit.Score
 	if q.Passages && !g.hits.Ranked && len(g.terms) > 0 {
-		// The best hit gets the chance as its score, and the others get scores in proportion.
+		// The best hit's score is the chance. The other scores are in proportion.
 		out.grounds = q.grounds(g, out.best)
 		sure := out.grounds.chance()
 		for _, c := range out.best {
@@ -296,7 +296,7 @@ func (q *question) rank(g *gathered) (out ranking) {
 	return out
 }
 
-// digest analyses a candidate's text once.
+// digest returns the digest of a candidate's text, which it makes only once.
 func (q *question) digest(c *candidate) *digest {
 	if c.digest == nil {
 		c.digest = q.outlines.digest(q.a, c.found.Hash, c.hit.Text)
@@ -306,7 +306,7 @@ func (q *question) digest(c *candidate) *digest {
 
 func (q *question) wordSet(c *candidate) []uint32 { return q.digest(c).set }
 
-// answer is the fourth stage. It shows the best candidates.
+// answer is the fourth stage. It makes the Result from the best candidates.
 func (q *question) answer(g *gathered, r ranking) Result {
 	out := g.said
 	out.Grounds, out.Weak, out.Hits = r.grounds, r.weak, make([]Hit, 0, len(r.best))
@@ -348,9 +348,9 @@ func (q *question) answer(g *gathered, r ranking) Result {
 	return out
 }
 
-// behindNewer moves a superseded hit after its replacement, if both are among the hits.
+// behindNewer moves each superseded hit after its replacement, if both are among the hits.
 func behindNewer(hits []Hit) {
-	moves := len(hits) // more would go in circles
+	moves := len(hits) // a limit, in case hits replace each other in a circle
 	for i := 0; i < len(hits) && moves > 0; i++ {
 		to := slices.IndexFunc(hits, func(h Hit) bool { return hits[i].SupersededBy != "" && h.covers(hits[i].SupersededBy) })
 		if to > i {
@@ -363,13 +363,13 @@ func behindNewer(hits []Hit) {
 	}
 }
 
-// covers reports whether a hit is named by a citation.
+// covers reports whether a citation names lines of a hit.
 func (h *Hit) covers(citation string) bool {
 	path, line, ok := refLine(citation)
 	return ok && h.Path == path && h.StartLine <= line && line <= h.EndLine
 }
 
-// nothing returns why there are no hits.
+// nothing returns the reason why there are no hits.
 func (q *question) nothing(g *gathered, r *ranking) string {
 	switch {
 	case r.rejected > 0:

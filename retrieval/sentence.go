@@ -10,9 +10,9 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// A sentence is shown whole or not at all. It is cut, and marked, only if it alone is longer than
-// the room. Where the text does not say that a sentence ends, the sentence goes on: a sentence
-// that counts as two would be shown in half.
+// A sentence is shown whole or not at all. It is cut, and the cut marked, only if it alone is
+// larger than the room. Where the end of a sentence is doubtful, the sentence continues: otherwise
+// half of a sentence could be shown.
 
 // closers may follow the mark that ends a sentence. openers may precede the first word.
 const (
@@ -21,7 +21,7 @@ const (
 )
 
 // sentenceStarts returns the offsets at which the sentences of a paragraph begin, except the first.
-// After a line break, that is the beginning of the line.
+// The offset of a sentence that begins on a new line is that of the line.
 func sentenceStarts(text string) (out []int) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -169,7 +169,7 @@ func appendParagraph(out []line, lines []line) []line {
 	return out
 }
 
-// goingOn marks lines as one sentence.
+// goingOn marks lines as parts of one sentence.
 func goingOn(lines []line) []line {
 	for i := range lines {
 		lines[i].head, lines[i].tail = lines[i].head || i > 0, lines[i].tail || i < len(lines)-1
@@ -194,7 +194,8 @@ func relined(sentences []line) (out []line) {
 	return out
 }
 
-// beside joins two sentences, or a sentence and a gap, in one line.
+// beside joins two sentences, or a sentence and a gap, on one line. It inserts a space unless the
+// first ends with a Chinese or Japanese mark.
 func beside(a, b string) string {
 	if r, _ := utf8.DecodeLastRuneInString(a); strings.ContainsRune("。！？」』）", r) && !strings.HasPrefix(b, gap) {
 		return a + b

@@ -27,9 +27,9 @@ type Signals struct {
 	Apart float64
 	// Chunk is the share of the chunk's own score, which includes titles, tags and paths.
 	Chunk float64
-	// Speaker is the factor for turns of a person whom the question names. Name is the share of
-	// its weight that such a name loses in the text of a turn, where speakers mostly use the name
-	// to address each other.
+	// Speaker is the factor for turns of a person whom the question names. Name is the share of its
+	// weight that the person's name loses in the text of turns, where speakers mostly use it to
+	// address the person.
 	Speaker, Name float64
 	// Time is the factor for passages of the time that the question names. Told is the factor for
 	// passages with words of time if the question asks for a time.

@@ -63,8 +63,9 @@ func newBody(text string) *body {
 	})}
 }
 
-// digest analyses the body, in the language lang if it is in ASCII, else in its own language. Two
-// goroutines may call digest at the same time, since both make the same digest.
+// digest returns the digest of the body, analysed in the language lang if it is in ASCII, else in
+// its own language. Two goroutines may call digest at the same time, since both make the same
+// digest.
 func (b *body) digest(a *analysis.Analyzer, lang string) *digest {
 	if !b.ascii {
 		lang = ""

@@ -14,7 +14,7 @@ func together(a, b *Hit) bool {
 	return a.place != nil && b.place != nil && a.Path == b.Path && slices.Equal(head(a.Trail), head(b.Trail))
 }
 
-// join lays a passage into the note of its session, or into a new one.
+// join adds a passage to the note of its session, or to a new note.
 func (p *packer) join(d *draft) {
 	group := []segment{d.segment}
 	for _, s := range p.segments {
@@ -78,7 +78,7 @@ func (h *Hit) lead() lead {
 	return h.place.lead
 }
 
-// whole returns the text of a passage's chunk, which begins at line first.
+// whole returns the text of the passage's chunk.
 func (h *Hit) whole() string { return h.place.chunk.hit.Text }
 func (h *Hit) first() int    { return h.place.chunk.hit.StartLine }
 
@@ -88,8 +88,8 @@ func (s *segment) begin() int {
 	return start + max(strings.Index(s.hit.whole()[start:end], s.lines[0].text), 0)
 }
 
-// endIn returns the offset in the chunk of h after the text that a passage shows, or -1 if lines between
-// them are not in the chunk.
+// endIn returns the offset in the chunk of h at which the shown text of a passage ends. It returns
+// -1 if the chunk of h lacks lines between the passage and h.
 func (s *segment) endIn(h *Hit) int {
 	last := s.lines[len(s.lines)-1]
 	if last.no < h.first() {
@@ -102,8 +102,9 @@ func (s *segment) endIn(h *Hit) int {
 	return end
 }
 
-// between returns the lines that a note shows for a part of the chunk between two others: none if
-// it is blank, the part itself if it must be shown or is a short line, and a mark otherwise.
+// between returns lines that show the part of the chunk from from to to. It returns none if the
+// part is blank. It returns the part itself if whole is true or if the part is a short line, else a
+// gap mark.
 func (h *Hit) between(from, to int, whole bool) []line {
 	if from < 0 {
 		return []line{{no: h.first() - 1, text: gap}}
@@ -133,8 +134,7 @@ const (
 	leastWords    = 6
 )
 
-// repeats reports whether the block already holds a passage's content, or
-// nearly.
+// repeats reports whether a note of the block has nearly the same words as a passage.
 func (p *packer) repeats(h *Hit) bool {
 	if h.place == nil || len(h.place.body.set) < leastWords {
 		return false
@@ -144,7 +144,7 @@ func (p *packer) repeats(h *Hit) bool {
 	})
 }
 
-// pageOrder puts notes of one page or file next to the best of them, in the order of its lines.
+// pageOrder moves the notes of one page or file next to the best of them, and sorts them by line.
 func pageOrder(notes []note) []note {
 	of := func(n note) string {
 		id, _, _ := strings.Cut(n.ID, LinesMark)

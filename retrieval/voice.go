@@ -7,16 +7,16 @@ import (
 	"github.com/memkernel/memkernel/ledger"
 )
 
-// voice is whose words a passage is.
+// voice tells who speaks in a passage.
 type voice uint8
 
 const (
-	unsaid  voice = iota // a note's, or a conversation's between people
+	unsaid  voice = iota // a note, or a conversation between people
 	agents               // a turn of an agent
 	persons              // a turn that a person typed to an agent, or a line of memory that quotes one
 )
 
-// voiceOf returns the voice of a turn by its label in the transcript of a session.
+// voiceOf returns the voice of a turn, given the turn's label in a session's transcript.
 func voiceOf(label string) voice {
 	switch strings.ToLower(label) {
 	case "user":
@@ -27,10 +27,10 @@ func voiceOf(label string) voice {
 	return unsaid
 }
 
-// personTags are the tags of lines of memory that hold a person's sentence, word for word.
+// personTags mark lines of memory that quote a person word for word.
 var personTags = [...]string{"[human]", "[said]"}
 
-// quoteWithin is the number of bytes of a line that are searched for such a tag.
+// quoteWithin is the number of bytes at the beginning of a line in which such a tag is looked for.
 const quoteWithin = 40
 
 func quotesPerson(line string) bool {
@@ -57,8 +57,8 @@ func (p *place) said() string {
 	return text[len(claimLead.FindString(text)):]
 }
 
-// askedLength returns the share of a text that its questions make up: "Thanks. Shall I open a pull
-// request?" is a question.
+// askedLength returns the share of a text that is questions, or 1 if that is at least mostlyAsks:
+// "Thanks. Shall I open a pull request?" counts as a question.
 func askedLength(text string) float64 {
 	if share := ledger.Asked(text); share < mostlyAsks {
 		return share
@@ -66,18 +66,18 @@ func askedLength(text string) float64 {
 	return 1
 }
 
-// mostlyAsks is the share of a text from which on it counts as a question, our choice.
+// mostlyAsks is the share of questions from which on a whole text counts as one. Our choice.
 const mostlyAsks = .75
 
-// onlyAsks reports whether a passage is a question between a person and an agent and nothing else.
+// onlyAsks reports whether a passage of a session with an agent only asks.
 func (p *place) onlyAsks() bool { return p.voice != unsaid && p.asks == 1 }
 
-// Answers that a person's passage may give, as far as its words show.
+// Results of place.told.
 const (
 	unread int32 = iota
 	tellsNothing
-	tells  // it states something
-	amends // it says that something is no longer as it was
+	tells  // the person states something
+	amends // the person says that something has changed
 )
 
 // told returns the cues of a passage that a person said. They are read on first use.
@@ -99,15 +99,15 @@ func (p *place) told() int32 {
 	return told
 }
 
-// leastOfOlder is the share of an older passage's words of the question, by weight, that a
-// person's newer statement needs in order to take its place. leastOfChange is the same for words
-// that say that something is no longer as it was. A person seldom repeats a note's words: "we moved
-// that: it's Tuesdays now". Our choice.
+// leastOfOlder is how much of an older passage's weight, by the words of the question, a person's
+// newer statement must have to take the passage's place. leastOfChange replaces it for statements
+// that something has changed, which seldom repeat the words of a note: "we moved that: it's
+// Tuesdays now". Our choice.
 const leastOfOlder, leastOfChange = .5, .3
 
-// newestWord puts the best passage in which a person states something before older text on the same
-// words of the question, and marks such text if the person changed a value in it. It reports whether
-// scores changed.
+// newestWord puts the best statement of a person before older text on the same words of the
+// question. It marks such text as superseded if the person changed a value in it. It reports
+// whether scores changed.
 func (r *refiner) newestWord(best []*place) (moved bool) {
 	for _, said := range best {
 		least := leastOfOlder
@@ -153,8 +153,8 @@ func (p *place) since(q *place) bool {
 	return day != "" && other == "" && !q.chunk.found.ModTime.IsZero() && q.chunk.found.ModTime.Format(time.DateOnly) == day
 }
 
-// askedIn returns the words of the question, as bits, whose terms are given as bits. A note may hold a
-// word in another form or by its meaning.
+// askedIn returns the words of the question, as bits, to which the given terms belong. A word may
+// have several terms: other forms, or words of the same meaning.
 func (r *refiner) askedIn(held uint64) (words uint64) {
 	for j, w := range r.wordOf {
 		if held&(1<<j) != 0 {
@@ -164,7 +164,7 @@ func (r *refiner) askedIn(held uint64) (words uint64) {
 	return words
 }
 
-// weight returns the weight of the words of the question whose terms are given as bits.
+// weight returns the total weight of the words of the question to which the given terms belong.
 func (r *refiner) weight(held uint64) (sum float64) {
 	counted := map[int]float64{}
 	for j, w := range r.wordOf {

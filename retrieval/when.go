@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// stretch is a stretch of days, to exclusive.
+// stretch is a range of days, from from to the day before to.
 type stretch struct{ from, to time.Time }
 
 // when is the time that a question names.
@@ -25,16 +25,15 @@ type when struct {
 // named reports whether a question names any time.
 func (w when) named() bool { return w.months != 0 || len(w.stretches) > 0 }
 
-// People still write about an event for some time afterwards: for about the event's own length,
-// within these bounds. An event of May is also mentioned in June, and an event of one day within
-// the week.
+// People write about an event until some time after it: about as long as the event lasts, within
+// these bounds. They mention an event of May also in June, and an event of one day within the week.
 const (
 	leastAfter = 7 * 24 * time.Hour
 	mostAfter  = 31 * 24 * time.Hour
 )
 
-// near reports whether a note with the date YYYY-MM-DD may speak of the time. Such a note has a
-// date within the time or soon after it.
+// near reports whether a note of the day date (YYYY-MM-DD) may be about the time: date is within
+// the time, or soon after it.
 func (w when) near(date string) bool {
 	d, err := time.Parse(time.DateOnly, date)
 	if err != nil || !w.named() {
@@ -80,7 +79,7 @@ func whenOf(text string, now time.Time) when {
 	return r.when
 }
 
-// years reads years without a month or day, if the text names no other time.
+// years reads years without a month or day. It does nothing if the text names another time.
 func (r *reader) years() {
 	if len(r.stretches) > 0 || r.months != 0 || !strings.ContainsAny(r.text, "0123456789") {
 		return
@@ -99,12 +98,12 @@ type reader struct {
 
 func date(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
 
-// add adds a stretch that begins on the day from.
+// add adds a stretch of the given length that begins on the day from.
 func (r *reader) add(from time.Time, years, months, days int) {
 	r.stretches = append(r.stretches, stretch{from, from.AddDate(years, months, days)})
 }
 
-// each calls f for every match and blanks it out. f may refuse a match.
+// each calls f for every match of a form and blanks the match out, unless f returns false.
 func (r *reader) each(form func() *regexp.Regexp, f func(m []string) bool) {
 	re := form()
 	r.text = re.ReplaceAllStringFunc(r.text, func(s string) string {
@@ -115,7 +114,7 @@ func (r *reader) each(form func() *regexp.Regexp, f func(m []string) bool) {
 	})
 }
 
-// ymd adds a date, whose day or year may be 0.
+// ymd adds a date. y or d may be 0 if unknown.
 func (r *reader) ymd(y, m, d int) bool {
 	switch {
 	case m < 1 || m > 12 || d > 31:
@@ -125,7 +124,7 @@ func (r *reader) ymd(y, m, d int) bool {
 	case y > 0:
 		r.add(date(y, m, 1), 0, 1, 0)
 	case d > 0:
-		// A question most likely means the last such day before today.
+		// The question most likely means the last such day before today.
 		day := date(r.today.Year(), m, d)
 		if day.After(r.today) {
 			day = date(r.today.Year()-1, m, d)

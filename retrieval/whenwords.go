@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The words of time in English, Spanish, German, French, Italian, Portuguese and
-// Chinese, as far as questions use them.
+// Words of time in English, Spanish, German, French, Italian, Portuguese and Chinese, as questions
+// use them.
 
 var monthNames = numbered(
 	"january jan enero januar jänner janvier gennaio janeiro",
@@ -34,7 +34,7 @@ var numberNames = numbered(
 	"ten diez zehn 十", "eleven once elf 十一", "twelve doce zwölf 十二",
 )
 
-// unitNames are days, weeks, months and years.
+// unitNames maps names of days, weeks, months and years to the numbers of these units.
 var unitNames = numbered(
 	"day days día días dia dias tag tage tagen 天 日",
 	"week weeks semana semanas woche wochen 周 星期",
@@ -42,7 +42,7 @@ var unitNames = numbered(
 	"year years año años ano anos jahr jahre jahren 年",
 )
 
-// count is a number in digits or words.
+// count matches a number in digits or words.
 var count = `\d{1,3}|` + oneOf(numberNames)
 
 // numbered maps each word to the number of its group, from 1.

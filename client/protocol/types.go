@@ -178,7 +178,7 @@ type Planned struct {
 	// notes name the parts of the conversation that the body could not hold.
 	Notes        []Note `json:"notes"`
 	Conversation *Mark  `json:"conversation,omitempty"`
-	// layout is the side of the provider's cache.
+	// layout describes the plan's use of the provider's cache.
 	Layout *Layout `json:"layout,omitempty"`
 	// debug lists every page with its outcome.
 	Debug *Debug `json:"debug,omitempty"`
@@ -214,13 +214,13 @@ type Region struct {
 	Tokens int64  `json:"tokens"`
 }
 
-// Params are request settings that the plan requires.
+// Params are request settings that a plan requires.
 type Params struct {
-	// thinking_off: thinking must be off for this call, because the open tool loop lost the
-	// thinking blocks that the provider would require.
+	// thinking_off reports that thinking must be off for this call, because the open tool loop
+	// lost the thinking blocks that the provider would require.
 	ThinkingOff bool `json:"thinking_off"`
-	// drop_option: send thinking.block_binding.prefix_mismatch_behavior "drop_block" with the
-	// beta header in betas.
+	// drop_option tells the host to send thinking.block_binding.prefix_mismatch_behavior
+	// "drop_block" with the beta header in betas.
 	DropOption bool     `json:"drop_option"`
 	Betas      []string `json:"betas"`
 	// cache_key is a stable key for providers that route requests by a key.
@@ -352,7 +352,7 @@ type Mark struct {
 	Count int64 `json:"count"`
 }
 
-// Layout is the cache side of a plan.
+// Layout describes a plan's use of the provider's cache.
 type Layout struct {
 	// breakpoints are the cache markers, in prompt order.
 	Breakpoints []Breakpoint `json:"breakpoints"`
@@ -368,7 +368,7 @@ type Layout struct {
 	Cut Cut `json:"cut"`
 	// made is the cut that the projection granted, nil if it granted no cut.
 	Made *CutPoint `json:"made"`
-	// refused are wishes that the rules did not allow.
+	// refused are the wishes for cuts that the rules did not allow.
 	Refused []Refusal `json:"refused"`
 	// cuts are all cuts of this projection so far.
 	Cuts []CutPoint `json:"cuts"`
@@ -811,16 +811,16 @@ type Compaction struct {
 	SummaryVersion int64 `json:"summary_version"`
 	// restore is the working state from which the model continues.
 	Restore string `json:"restore"`
-	// checkpoint is the newest one, "" if there is none.
+	// checkpoint is the id of the newest checkpoint, "" if there is none.
 	Checkpoint string `json:"checkpoint"`
 	// generation is the generation of the projection after the cut.
 	Generation int64 `json:"generation"`
-	// largest lists the largest items of the prompt where nothing could be reclaimed.
+	// largest lists the largest items of the prompt if nothing could be reclaimed.
 	Largest []BudgetItem `json:"largest"`
-	// pinned_tokens is the size of pins and the workspace's files where nothing could be
+	// pinned_tokens is the size of pins and the workspace's files if nothing could be
 	// reclaimed.
 	PinnedTokens int64 `json:"pinned_tokens"`
-	// warning names a session that is compacted again and again; "" if this one is not.
+	// warning is a text for a session that is compacted again and again, "" for any other.
 	Warning string `json:"warning,omitempty"`
 	// refusal is the parsed refusal of a provider, nil if there was none.
 	Refusal *BudgetOverflow `json:"refusal,omitempty"`
@@ -937,9 +937,9 @@ type RestoreParams struct {
 type Restore struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	// checkpoint is the newest one, "" if there is none.
+	// checkpoint is the id of the newest checkpoint, "" if there is none.
 	Checkpoint string `json:"checkpoint"`
-	// net is the record that the text was made from.
+	// net is the record from which the text was made, "" if there is no record.
 	Net  string `json:"net"`
 	Text string `json:"text"`
 	// damaged are checkpoints and state files that could not be used.
@@ -1001,13 +1001,13 @@ type ObserveFlushParams struct {
 // Flushed is the answer to observe_flush.
 type Flushed struct {
 	Schema string `json:"schema"`
-	// reason is OK, NO_REPLY, or why nothing was written: EMPTY, TOO_LARGE.
+	// reason is OK or NO_REPLY, or why nothing was written: EMPTY, TOO_LARGE.
 	Reason string `json:"reason"`
 	// items counts the new memories.
 	Items int64  `json:"items"`
 	Path  string `json:"path,omitempty"`
-	// unwritten is why the file does not have the new memories yet, "" if it has them; see
-	// Remembered.
+	// unwritten is why the file does not have the new memories yet, "" if the file has them;
+	// see Remembered.
 	Unwritten string `json:"unwritten,omitempty"`
 	// line describes the outcome to people, in one line such as "flush: 4 entries to
 	// memory/2026-11-23.md".
@@ -1085,7 +1085,7 @@ type MemoryList struct {
 	Entries []MemoryEntry `json:"entries"`
 	// total counts the entries, including those that Max left out.
 	Total int64 `json:"total"`
-	// skipped can't be read.
+	// skipped are the files that can't be read.
 	Skipped []SkippedFile `json:"skipped"`
 }
 
@@ -1097,7 +1097,7 @@ type MemoryEntry struct {
 	EndLine int64  `json:"end_line"`
 	// date is the entry's day, or the day of the edit that wrote it, "" if neither is known.
 	Date string `json:"date"`
-	// by is the author: ByPerson, ByAgent or ByUpkeep; "" is unknown, as good as a person.
+	// by is the author: ByPerson, ByAgent or ByUpkeep.
 	By string `json:"by"`
 	// id is the id of the block that the entry was written in, "" if the block has none.
 	ID string `json:"id"`
@@ -1143,7 +1143,7 @@ type EditDocument struct {
 	Masked int64 `json:"masked"`
 }
 
-// EditedFile is a file as an edit left it.
+// EditedFile is a file after an edit.
 type EditedFile struct {
 	Path string `json:"path"`
 	// version is "" for a file that is gone.
@@ -1240,7 +1240,7 @@ type ForgetParams struct {
 type Forget struct {
 	Schema     string `json:"schema"`
 	SessionKey string `json:"session_key"`
-	// applied reports whether it was done.
+	// applied reports whether the pages were forgotten.
 	Applied bool            `json:"applied"`
 	Pages   []ForgottenPage `json:"pages"`
 	// blobs are the removed blobs.
@@ -1303,7 +1303,7 @@ type RetainParams struct {
 // Retained lists the data that was removed, or would be.
 type Retained struct {
 	Schema string `json:"schema"`
-	// applied reports whether it was done.
+	// applied reports whether the data was removed.
 	Applied bool `json:"applied"`
 	// ended are the sessions that are removed as a whole.
 	Ended []EndedSession `json:"ended"`
@@ -1386,7 +1386,7 @@ type Search struct {
 	Query  string `json:"query"`
 	// results are places, the best first.
 	Results []Hit `json:"results"`
-	// reason is how the search of memory ended.
+	// reason is the outcome of a search of memory.
 	Reason string `json:"reason"`
 	// mode is the means by which a question was answered.
 	Mode string `json:"mode"`
@@ -1411,7 +1411,7 @@ type Hit struct {
 	Kind string `json:"kind"`
 	// source is the caller's name for the part of memory from which the hit comes.
 	Source string `json:"source,omitempty"`
-	// id is the chunk's, the span's or the record's.
+	// id is the id of the chunk, the span or the record.
 	ID string `json:"id"`
 	// path is "" for spans and records.
 	Path string `json:"path"`
@@ -1460,7 +1460,7 @@ type Parts struct {
 	Decay  float64 `json:"decay"`
 	// age_days is 0 for a hit that doesn't age.
 	AgeDays float64 `json:"age_days,omitempty"`
-	// rank is the place by score alone, from 1.
+	// rank is the rank of the hit before diversity, from 1.
 	Rank int64 `json:"rank"`
 	// similarity is the overlap with the most similar of the hits above, as diversity measured
 	// it.
@@ -1477,19 +1477,19 @@ type More struct {
 	Text      string  `json:"text"`
 	// trail is the headings above the run, or nil if they are the same as the hit's.
 	Trail []string `json:"trail,omitempty"`
-	// citation names these lines.
+	// citation names the run's lines.
 	Citation string `json:"citation"`
 	// superseded_by is as in Hit.
 	SupersededBy string `json:"superseded_by,omitempty"`
-	// id is the chunk's or the span's.
+	// id is the id of the run's chunk or span.
 	ID string `json:"id"`
 }
 
 // Dated is an expression of time in a text and the date that it means.
 type Dated struct {
-	// line is the date's line, counted as the hit's own lines are.
+	// line is the line of the expression, counted like the hit's lines.
 	Line int64 `json:"line"`
-	// text is the expression as the text has it.
+	// text is the expression, in the words of the text.
 	Text string `json:"text"`
 	// date is YYYY-MM-DD, YYYY-MM or YYYY.
 	Date string `json:"date"`
@@ -1821,9 +1821,9 @@ type LifeStatus struct {
 	LastFlushItems int64 `json:"last_flush_items,omitempty"`
 	// last_flush_path is the file of the newest flush.
 	LastFlushPath string `json:"last_flush_path,omitempty"`
-	// cut_waiting: a compaction was requested that the next plan will make.
+	// cut_waiting reports that a compaction was requested and that the next plan will make it.
 	CutWaiting bool `json:"cut_waiting"`
-	// warning names a session that was compacted again and again of late.
+	// warning is a text for a session that was compacted too often, "" for any other.
 	Warning string `json:"warning,omitempty"`
 }
 
@@ -1915,7 +1915,7 @@ type IndexStatus struct {
 	Model string `json:"model"`
 	// vectors counts the chunks that have a vector.
 	Vectors int64 `json:"vectors"`
-	// behind: files or the rules have changed since the files were indexed.
+	// behind reports that files or the rules have changed since the files were indexed.
 	Behind bool `json:"behind"`
 	// lag is how far the index is behind.
 	Lag Lag `json:"lag"`
@@ -1934,7 +1934,7 @@ type SyncStatus struct {
 
 // WatchStatus is the state of the watch over the workspace's folders.
 type WatchStatus struct {
-	// on: changes are seen as they happen.
+	// on reports that changes are seen as they happen.
 	On bool `json:"on"`
 	// folders counts the watched folders.
 	Folders int64 `json:"folders"`
@@ -2015,7 +2015,7 @@ type NetsStatus struct {
 // StateFileStatus describes SESSION-STATE.md.
 type StateFileStatus struct {
 	Path string `json:"path"`
-	// enabled reports whether the kernel writes its section.
+	// enabled reports whether the kernel writes its section of the file.
 	Enabled bool `json:"enabled"`
 	// size_bytes is the file's size, 0 if there is no file.
 	SizeBytes int64 `json:"size_bytes"`

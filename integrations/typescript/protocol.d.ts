@@ -175,7 +175,7 @@ export interface Planned {
   /** `notes` name the parts of the conversation that the body could not hold. */
   notes: Note[];
   conversation?: Mark;
-  /** `layout` is the side of the provider's cache. */
+  /** `layout` describes the plan's use of the provider's cache. */
   layout?: Layout;
   /** `debug` lists every page with its outcome. */
   debug?: Debug;
@@ -211,11 +211,11 @@ export interface Region {
   tokens: number;
 }
 
-/** Params are request settings that the plan requires. */
+/** Params are request settings that a plan requires. */
 export interface Params {
-  /** `thinking_off`: thinking must be off for this call, because the open tool loop lost the thinking blocks that the provider would require. */
+  /** `thinking_off` reports that thinking must be off for this call, because the open tool loop lost the thinking blocks that the provider would require. */
   thinking_off: boolean;
-  /** `drop_option`: send thinking.block_binding.prefix_mismatch_behavior "drop_block" with the beta header in `betas`. */
+  /** `drop_option` tells the host to send thinking.block_binding.prefix_mismatch_behavior "drop_block" with the beta header in `betas`. */
   drop_option: boolean;
   betas: string[];
   /** `cache_key` is a stable key for providers that route requests by a key. */
@@ -342,7 +342,7 @@ export interface Mark {
   count: number;
 }
 
-/** Layout is the cache side of a plan. */
+/** Layout describes a plan's use of the provider's cache. */
 export interface Layout {
   /** `breakpoints` are the cache markers, in prompt order. */
   breakpoints: Breakpoint[];
@@ -358,7 +358,7 @@ export interface Layout {
   cut: Cut;
   /** `made` is the cut that the projection granted, nil if it granted no cut. */
   made: CutPoint | null;
-  /** `refused` are wishes that the rules did not allow. */
+  /** `refused` are the wishes for cuts that the rules did not allow. */
   refused: Refusal[];
   /** `cuts` are all cuts of this projection so far. */
   cuts: CutPoint[];
@@ -784,15 +784,15 @@ export interface Compaction {
   summary_version: number;
   /** `restore` is the working state from which the model continues. */
   restore: string;
-  /** `checkpoint` is the newest one, "" if there is none. */
+  /** `checkpoint` is the id of the newest checkpoint, "" if there is none. */
   checkpoint: string;
   /** `generation` is the generation of the projection after the cut. */
   generation: number;
-  /** `largest` lists the largest items of the prompt where nothing could be reclaimed. */
+  /** `largest` lists the largest items of the prompt if nothing could be reclaimed. */
   largest: BudgetItem[];
-  /** `pinned_tokens` is the size of pins and the workspace's files where nothing could be reclaimed. */
+  /** `pinned_tokens` is the size of pins and the workspace's files if nothing could be reclaimed. */
   pinned_tokens: number;
-  /** `warning` names a session that is compacted again and again; "" if this one is not. */
+  /** `warning` is a text for a session that is compacted again and again, "" for any other. */
   warning?: string;
   /** `refusal` is the parsed refusal of a provider, nil if there was none. */
   refusal?: BudgetOverflow;
@@ -908,9 +908,9 @@ export interface RestoreParams {
 export interface Restore {
   schema: string;
   session_key: string;
-  /** `checkpoint` is the newest one, "" if there is none. */
+  /** `checkpoint` is the id of the newest checkpoint, "" if there is none. */
   checkpoint: string;
-  /** `net` is the record that the text was made from. */
+  /** `net` is the record from which the text was made, "" if there is no record. */
   net: string;
   text: string;
   /** `damaged` are checkpoints and state files that could not be used. */
@@ -970,12 +970,12 @@ export interface ObserveFlushParams {
 
 export interface Flushed {
   schema: string;
-  /** `reason` is OK, NO_REPLY, or why nothing was written: EMPTY, TOO_LARGE. */
+  /** `reason` is OK or NO_REPLY, or why nothing was written: EMPTY, TOO_LARGE. */
   reason: string;
   /** `items` counts the new memories. */
   items: number;
   path?: string;
-  /** `unwritten` is why the file does not have the new memories yet, "" if it has them; see Remembered. */
+  /** `unwritten` is why the file does not have the new memories yet, "" if the file has them; see Remembered. */
   unwritten?: string;
   /** `line` describes the outcome to people, in one line such as "flush: 4 entries to memory/2026-11-23.md". */
   line: string;
@@ -1052,7 +1052,7 @@ export interface MemoryList {
   entries: MemoryEntry[];
   /** `total` counts the entries, including those that Max left out. */
   total: number;
-  /** `skipped` can't be read. */
+  /** `skipped` are the files that can't be read. */
   skipped: SkippedFile[];
 }
 
@@ -1064,7 +1064,7 @@ export interface MemoryEntry {
   end_line: number;
   /** `date` is the entry's day, or the day of the edit that wrote it, "" if neither is known. */
   date: string;
-  /** `by` is the author: ByPerson, ByAgent or ByUpkeep; "" is unknown, as good as a person. */
+  /** `by` is the author: ByPerson, ByAgent or ByUpkeep. */
   by: string;
   /** `id` is the id of the block that the entry was written in, "" if the block has none. */
   id: string;
@@ -1109,7 +1109,7 @@ export interface EditDocument {
   masked: number;
 }
 
-/** EditedFile is a file as an edit left it. */
+/** EditedFile is a file after an edit. */
 export interface EditedFile {
   path: string;
   /** `version` is "" for a file that is gone. */
@@ -1206,7 +1206,7 @@ export interface ForgetParams {
 export interface Forget {
   schema: string;
   session_key: string;
-  /** `applied` reports whether it was done. */
+  /** `applied` reports whether the pages were forgotten. */
   applied: boolean;
   pages: ForgottenPage[];
   /** `blobs` are the removed blobs. */
@@ -1269,7 +1269,7 @@ export interface RetainParams {
 /** Retained lists the data that was removed, or would be. */
 export interface Retained {
   schema: string;
-  /** `applied` reports whether it was done. */
+  /** `applied` reports whether the data was removed. */
   applied: boolean;
   /** `ended` are the sessions that are removed as a whole. */
   ended: EndedSession[];
@@ -1352,7 +1352,7 @@ export interface Search {
   query: string;
   /** `results` are places, the best first. */
   results: Hit[];
-  /** `reason` is how the search of memory ended. */
+  /** `reason` is the outcome of a search of memory. */
   reason: "OK" | "NO_MATCH" | "DENIED" | "BACKEND_ERROR" | "DISABLED" | "INDEXING" | "STALE_INDEX" | (string & {});
   /** `mode` is the means by which a question was answered. */
   mode: "hybrid" | "keyword" | "vector" | "disabled" | (string & {});
@@ -1376,7 +1376,7 @@ export interface Hit {
   kind: "memory" | "session" | "foreign" | (string & {});
   /** `source` is the caller's name for the part of memory from which the hit comes. */
   source?: string;
-  /** `id` is the chunk's, the span's or the record's. */
+  /** `id` is the `id` of the chunk, the span or the record. */
   id: string;
   /** `path` is "" for spans and records. */
   path: string;
@@ -1421,7 +1421,7 @@ export interface Parts {
   decay: number;
   /** `age_days` is 0 for a hit that doesn't age. */
   age_days?: number;
-  /** `rank` is the place by score alone, from 1. */
+  /** `rank` is the rank of the hit before diversity, from 1. */
   rank: number;
   /** `similarity` is the overlap with the most similar of the hits above, as diversity measured it. */
   similarity?: number;
@@ -1436,19 +1436,19 @@ export interface More {
   text: string;
   /** `trail` is the headings above the run, or nil if they are the same as the hit's. */
   trail?: string[];
-  /** `citation` names these lines. */
+  /** `citation` names the run's lines. */
   citation: string;
   /** `superseded_by` is as in Hit. */
   superseded_by?: string;
-  /** `id` is the chunk's or the span's. */
+  /** `id` is the `id` of the run's chunk or span. */
   id: string;
 }
 
 /** Dated is an expression of time in a text and the date that it means. */
 export interface Dated {
-  /** `line` is the date's line, counted as the hit's own lines are. */
+  /** `line` is the line of the expression, counted like the hit's lines. */
   line: number;
-  /** `text` is the expression as the text has it. */
+  /** `text` is the expression, in the words of the text. */
   text: string;
   /** `date` is YYYY-MM-DD, YYYY-MM or YYYY. */
   date: string;
@@ -1775,9 +1775,9 @@ export interface LifeStatus {
   last_flush_items?: number;
   /** `last_flush_path` is the file of the newest flush. */
   last_flush_path?: string;
-  /** `cut_waiting`: a compaction was requested that the next plan will make. */
+  /** `cut_waiting` reports that a compaction was requested and that the next plan will make it. */
   cut_waiting: boolean;
-  /** `warning` names a session that was compacted again and again of late. */
+  /** `warning` is a text for a session that was compacted too often, "" for any other. */
   warning?: string;
 }
 
@@ -1865,7 +1865,7 @@ export interface IndexStatus {
   model: string;
   /** `vectors` counts the chunks that have a vector. */
   vectors: number;
-  /** `behind`: files or the rules have changed since the files were indexed. */
+  /** `behind` reports that files or the rules have changed since the files were indexed. */
   behind: boolean;
   /** `lag` is how far the index is behind. */
   lag: Lag;
@@ -1884,7 +1884,7 @@ export interface SyncStatus {
 
 /** WatchStatus is the state of the watch over the workspace's folders. */
 export interface WatchStatus {
-  /** `on`: changes are seen as they happen. */
+  /** `on` reports that changes are seen as they happen. */
   on: boolean;
   /** `folders` counts the watched folders. */
   folders: number;
@@ -1962,7 +1962,7 @@ export interface NetsStatus {
 /** StateFileStatus describes SESSION-STATE.md. */
 export interface StateFileStatus {
   path: string;
-  /** `enabled` reports whether the kernel writes its section. */
+  /** `enabled` reports whether the kernel writes its section of the file. */
   enabled: boolean;
   /** `size_bytes` is the file's size, 0 if there is no file. */
   size_bytes: number;

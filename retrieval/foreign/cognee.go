@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Cognee's search gives, by version and settings:
+// The output of Cognee's search depends on its version and settings:
 //
 //	[{search_result, dataset_id, dataset_name, …}]   a group per data set, under
 //	   access control; verbose ones have text_result, context_result and
@@ -27,12 +27,12 @@ import (
 // models/SearchResultPayload.py, methods/search.py, methods/_serialize.py and
 // methods/normalize_search_result.py; issues 1023 and 1193 for the output without access control.
 
-// cogneeTexts are the members in which a result may have its text, as
+// cogneeTexts are the members that may hold the text of a result, in the order in which
 // normalize_search_result.py prefers them.
 var cogneeTexts = []string{"text", "completion", "summary", "content", "answer", "description", "name"}
 
-// cogneeGroups are the members that hold a data set's results, in the order in
-// which Cognee itself would show one.
+// cogneeGroups are the members that may hold the results of a data set, in the order in which
+// Cognee itself prefers them.
 var cogneeGroups = []string{"search_result", "text_result", "context_result", "objects_result"}
 
 func cogneeKnows(v any) bool {
@@ -70,7 +70,7 @@ func cogneeEntries(doc any) ([]entry, error) {
 	return out, err
 }
 
-// combined returns the one answer from several data sets.
+// combined returns the entries of an answer that one model wrote from several data sets.
 func combined(m members) []entry {
 	group := members{}
 	if sets := list(m["datasets"]); len(sets) == 1 {
@@ -79,7 +79,7 @@ func combined(m members) []entry {
 	}
 	for _, name := range []string{"result", "context"} {
 		held := elements(m[name])
-		if sets := object(m[name]); sets != nil { // a context for each data set
+		if sets := object(m[name]); sets != nil { // sets maps each data set to its context
 			held = nil
 			for _, set := range slices.Sorted(maps.Keys(sets)) {
 				held = append(held, elements(sets[set])...)
@@ -92,7 +92,8 @@ func combined(m members) []entry {
 	return nil
 }
 
-// elements returns the elements of a list, also of a list within a list, or the value alone.
+// elements returns the elements of a list and of the lists in it. Any other value is the only
+// element.
 func elements(v any) []any {
 	switch l, listed := v.([]any); {
 	case v == nil:
@@ -142,7 +143,8 @@ func readCognee(e entry) (r Record, err error) {
 	return r, err
 }
 
-// insightOf spells a list of a source, a relation and a target, "" if a value is none.
+// insightOf returns the text of a list of a source, a relation and a target, or "" if v is no such
+// list.
 func insightOf(v any) string {
 	l := list(v)
 	if len(l) != 3 {
@@ -151,7 +153,7 @@ func insightOf(v any) string {
 	return tripletOf(nameOf(l[0]), object(l[1]).text("relationship_name", "edge_text", "name"), nameOf(l[2]))
 }
 
-// tripletOf spells a source, a relation and a target, "" if one of them is missing.
+// tripletOf returns the text of a source, a relation and a target, or "" if one of them is missing.
 func tripletOf(source, relation, target string) string {
 	if source == "" || relation == "" || target == "" {
 		return ""

@@ -8,21 +8,19 @@
 //	         ├─ detect   which system speaks, by the members of its records
 //	         └─ read     one record after the other, by that system's rules
 //
-// The text of a record is read strictly: a record without a text, or with one that is no string,
-// is refused, and the error names the record. The rest is read leniently: a member that is
-// missing or has another shape leaves its field empty. One bad record does not take the others with it; only a document
-// that is no such answer at all is an error.
+// The text of a record is read strictly. A record without a text, or whose text is not a string, is
+// refused, and the error names the record. All other members are read leniently: if one is missing
+// or has another shape, its field stays empty. A bad record does not affect the others. Only a
+// document that is not an answer of these systems is an error.
 //
-// The order of an answer is its system's own and is kept. Scores are kept for the
-// reader alone: of these systems some give similarities and some distances, between
-// versions even the same system does, so nothing here or in the kernel compares
-// them.
+// The records keep the order of the answer. Scores are kept only for the reader. Some of these
+// systems report similarities, some report distances, and some have changed between versions. So
+// neither this package nor the kernel compares the scores.
 //
-// A record's scope errs towards private: it is shared only if its system assigns
-// it to an agent or an application and to no person and no run. QMD and Cognee
-// record neither; a host that knows better sets the scope itself.
+// A record is private unless its system assigns it to an agent or an application, and to no person
+// and no run. QMD and Cognee record no owners, so their records are private. A host that knows the
+// owners can set the scope itself.
 //
-// The package reads no file, opens no connection and knows nothing of prompts. A
-// record's content stays data: nothing in it is ever treated as an instruction
-// to the host or the kernel.
+// The package reads no file, opens no connection and has nothing to do with prompts. The content of
+// a record is data: nothing in it is treated as an instruction to the host or the kernel.
 package foreign

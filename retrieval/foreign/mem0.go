@@ -59,7 +59,7 @@ func readMem0(e entry) (r Record, err error) {
 	return r, err
 }
 
-// relationOf spells a relation of the graph, "" if it is none.
+// relationOf returns the text of a relation of the graph, or "" if m is not a relation.
 func relationOf(m members) string {
 	return tripletOf(m.text("source"), m.text("relationship", "relation"), m.text("target", "destination"))
 }

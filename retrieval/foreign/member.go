@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// members are those of a JSON object. Numbers are json.Number.
+// members are the members of a JSON object by name. Numbers are json.Number.
 type members map[string]any
 
-// object returns a JSON object, nil if a value is not one.
+// object returns v as a JSON object, or nil if it is not one.
 func object(v any) members {
 	m, _ := v.(map[string]any)
 	return m
 }
 
-// list returns a JSON list, nil if a value is not one.
+// list returns v as a JSON list, or nil if it is not one.
 func list(v any) []any {
 	l, _ := v.([]any)
 	return l
 }
 
-// has reports whether any of the members is there with a value.
+// has reports whether any of the named members has a value.
 func (m members) has(names ...string) bool {
 	for _, n := range names {
 		if m[n] != nil {
@@ -33,7 +33,7 @@ func (m members) has(names ...string) bool {
 	return false
 }
 
-// text returns the first of the members that is a string or a number.
+// text returns the first of the named members that is a string or a number, as text.
 func (m members) text(names ...string) string {
 	for _, n := range names {
 		switch v := m[n].(type) {
@@ -46,8 +46,8 @@ func (m members) text(names ...string) string {
 	return ""
 }
 
-// must returns the first of the members that is a string. The error names the members that it
-// looked for and those that it found instead.
+// must returns the first of the named members that is a string. Its error lists these names and the
+// members that the object has instead.
 func (m members) must(names ...string) (string, error) {
 	for _, n := range names {
 		if s, ok := m[n].(string); ok {
@@ -62,7 +62,7 @@ func (m members) must(names ...string) (string, error) {
 	return "", fmt.Errorf("it has no %q", names[0])
 }
 
-// number returns a member that is a finite number, or a string that holds one, else 0.
+// number returns a member that is a finite number, or a string with such a number, and otherwise 0.
 func (m members) number(name string) float64 {
 	v, err := strconv.ParseFloat(m.text(name), 64)
 	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
@@ -71,19 +71,19 @@ func (m members) number(name string) float64 {
 	return v
 }
 
-// layouts are the spellings of times that these systems use: RFC 3339 with any
-// fraction, Python's isoformat without a zone (UTC), and a day.
+// layouts are the formats of times that these systems use: RFC 3339 with any fraction, Python's
+// isoformat without a zone (read as UTC), and a day.
 var layouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", time.DateOnly}
 
-// From minMillis on a number counts milliseconds: as seconds it would be a day of
-// the year 5138. maxMillis is the end of the year 9999.
+// A number of at least minMillis counts milliseconds, because as seconds it would be in the year
+// 5138. maxMillis is the end of the year 9999.
 const (
 	minMillis = 1e11
 	maxMillis = 253402300800e3
 )
 
-// time returns the first of the members that is a time: a text of one of the layouts, or seconds or
-// milliseconds since 1970.
+// time returns the first of the named members that is a time: a text in one of the layouts, or
+// seconds or milliseconds since 1970.
 func (m members) time(names ...string) time.Time {
 	for _, n := range names {
 		switch v := m[n].(type) {

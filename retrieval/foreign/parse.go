@@ -7,19 +7,19 @@ import (
 	"fmt"
 )
 
-// entry is one record as it is in an answer, with the members that the answer holds for all
-// records of its group.
+// entry is one record of an answer, with the members that apply to its whole group.
 type entry struct {
 	value any
 	group members
 }
 
-// readers are the formats in the order in which they are tried: the most distinctive members first.
+// readers are the formats in the order in which they are tried. Formats with distinctive members
+// come first.
 var readers = []struct {
 	format Format
-	// knows reports whether an entry looks like one of this format's.
+	// knows reports whether a value looks like a record of this format.
 	knows func(value any) bool
-	// entries takes a document apart, and read makes a record of an entry.
+	// entries returns the entries of a document. read converts an entry to a Record.
 	entries func(doc any) ([]entry, error)
 	read    func(e entry) (Record, error)
 }{
@@ -97,8 +97,8 @@ func detect(doc any) (Format, error) {
 	return "", nil
 }
 
-// document reads the JSON and takes it out of the envelope of a tool result of the Model Context
-// Protocol: its structuredContent, or a text block that is JSON itself.
+// document decodes JSON. If the JSON is a tool result of the Model Context Protocol, document
+// returns its structuredContent, or its text block if that is JSON.
 func document(data []byte) (any, error) {
 	if len(data) > maxAnswer {
 		return nil, fmt.Errorf("%d bytes, over %d: ask for fewer results", len(data), maxAnswer)
@@ -130,7 +130,7 @@ func decoded(data []byte) (v any, err error) {
 	return v, d.Decode(&v)
 }
 
-// lineOf returns in which line a syntax error is.
+// lineOf describes the line of data that has the syntax error.
 func lineOf(data []byte, err error) string {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) || len(data) == 0 {

@@ -55,8 +55,8 @@ func readQMD(e entry) (r Record, err error) {
 	return r, nil
 }
 
-// snippet takes head and line numbers off the text, and learns its lines from
-// them.
+// snippet removes the head and the line numbers from the record's text, and sets the record's lines
+// from them.
 func (r *Record) snippet(whole bool) {
 	head := snippetHead.FindStringSubmatch(r.Text)
 	if head != nil {
@@ -76,7 +76,8 @@ func (r *Record) snippet(whole bool) {
 	}
 }
 
-// unnumbered takes the number off every line, if all of them have one.
+// unnumbered returns a text without the numbers at the beginning of its lines. It fails if a line
+// has no number.
 func unnumbered(text string) (string, bool) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, l := range lines {

@@ -40,14 +40,13 @@ const maxName = 200
 // Record is one memory of another system.
 type Record struct {
 	Format Format `json:"format"`
-	// ID is the system's own. A record that came without one has a hash of its
-	// text instead.
+	// ID is the system's own id. A record without an id gets a hash of its text.
 	ID   string `json:"id"`
 	Text string `json:"text"`
 	// Score is the system's own score, 0 if there is none. It can't be compared with other scores.
 	Score float64 `json:"score"`
-	// Source is where that system has it from: a file's address, a data set. Title
-	// is the source's heading. Lines are of the source, from 1; 0 if unknown.
+	// Source is the origin of the record by that system: a file's address or a data set. Title is
+	// the heading of the source. The lines are lines of the source, from 1, or 0 if unknown.
 	Source    string `json:"source,omitempty"`
 	Title     string `json:"title,omitempty"`
 	StartLine int    `json:"start_line,omitempty"`
@@ -59,7 +58,7 @@ type Record struct {
 	// is project for a record that all sessions may see.
 	Scope memkernel.Scope `json:"scope"`
 
-	// owner is the names of the person, agent and run that a record is assigned to.
+	// owner lists the person, agent and run to which the record is assigned.
 	owner string
 }
 
@@ -69,8 +68,8 @@ func (r *Record) Origin() string {
 	return string(r.Format) + " " + cmp.Or(r.Source, r.ID)
 }
 
-// Ref cites the record as the provenance of a page: by its source and lines if it
-// has any, else by system and id.
+// Ref returns the record as the provenance of a page: its source and lines if it has a source,
+// otherwise its system and ID.
 func (r *Record) Ref() memkernel.Ref {
 	ref := memkernel.Ref{Path: string(r.Format) + ":" + r.ID, Hash: hashOf(r.Text)}
 	if r.Format == QMD && r.Source != "" {
@@ -138,17 +137,17 @@ func hashOf(s string) string {
 
 // answer holds the records that a system found.
 type answer struct {
-	// Format is "" for an answer without records that could be of any system.
+	// Format is "" if the answer has no records and may be from any system.
 	Format  Format
 	Records []Record
 	// Bad are the records that could not be read.
 	Bad []*RecordError
 }
 
-// RecordError is which record of an answer could not be read, and why.
+// RecordError is the reason why a record of an answer could not be read.
 type RecordError struct {
 	Format Format
-	// Index counts from 1, in the order of the answer; ID is "" if it has none.
+	// Index is the position of the record in the answer, from 1. ID is "" if the record has none.
 	Index int
 	ID    string
 	Err   error

@@ -131,7 +131,7 @@ class _Params(TypedDict):
 
 
 class Params(_Params, total=False):
-    """Params are request settings that the plan requires."""
+    """Params are request settings that a plan requires."""
 
     cache_key: str
 
@@ -248,7 +248,7 @@ class Mark(TypedDict):
 
 
 class Layout(TypedDict):
-    """Layout is the cache side of a plan."""
+    """Layout describes a plan's use of the provider's cache."""
 
     breakpoints: List["Breakpoint"]
     change: "Change"
@@ -737,7 +737,7 @@ class EditDocument(TypedDict):
 
 
 class EditedFile(TypedDict):
-    """EditedFile is a file as an edit left it."""
+    """EditedFile is a file after an edit."""
 
     path: str
     version: str
