@@ -19,18 +19,20 @@ const (
 	newestShare  = 4
 )
 
-// activity is what a conversation did with files and tasks. Messages count from 1.
+// activity is the newest use of each file in a conversation, and its newest finished task. Messages
+// are counted from 1.
 type activity struct {
 	files map[string]fileUse
 	// finished is the newest message with the result of a call that finished a task.
 	finished int
 }
 
-// fileUse has the newest message with a result after which no earlier text of a file is needed, 0 if
-// there is none, and the newest one with a result that read or edited the file.
+// fileUse has two messages with results about a file, 0 if there is none: replaced is the newest
+// after which no earlier text of the file is needed, and touched is the newest that read or edited
+// the file.
 type fileUse struct{ replaced, touched int }
 
-// activityOf follows the calls that worked.
+// activityOf returns the activity of the calls that succeeded.
 func activityOf(c *call) *activity {
 	a := &activity{files: map[string]fileUse{}}
 	var tasks toolcall.Tasks
@@ -66,7 +68,7 @@ func activityOf(c *call) *activity {
 	return a
 }
 
-// unchanged is how Claude Code begins the result of a read that it does not repeat.
+// unchanged begins Claude Code's result of reading a file whose text it does not repeat.
 const unchanged = "File unchanged since"
 
 // replaced reports whether all files of a call at a message were replaced later.
@@ -76,8 +78,8 @@ func (a *activity) replaced(call *toolcall.Call, message int) bool {
 	})
 }
 
-// done reports whether a task was finished after the last touch of all files of a call, and none of
-// them was named since. The function named returns the newest message that names a file.
+// done reports whether a task was finished after all files of a call were last touched, and none of
+// the files was named since. The function named returns the newest message that names a file.
 func (a *activity) done(call *toolcall.Call, named func(file string) int) bool {
 	return len(call.Paths) > 0 && !slices.ContainsFunc(call.Paths, func(p string) bool {
 		f := a.files[p]
@@ -93,8 +95,9 @@ func nameOf(file string) represent.Name {
 	return 0
 }
 
-// withNewest returns traits in which the last tokens of the conversation, at their size in a
-// prompt, are the newest. Text that is gone, and files of finished tasks, do not count as new.
+// withNewest returns traits in which the last tokens of the conversation count as its newest text.
+// Their size is the size in a prompt. Text that is gone, and files of finished tasks, do not count
+// as new.
 func withNewest(c *call, p *pagevm.Projection, seen []pagevm.Seen, traits [][]pagevm.Traits, tokens int) [][]pagevm.Traits {
 	size := make(map[string]int, len(p.Items))
 	for i := range p.Items {
@@ -123,7 +126,8 @@ func withNewest(c *call, p *pagevm.Projection, seen []pagevm.Seen, traits [][]pa
 	return out
 }
 
-// states returns what each page was by the plan's cut, in words, by page. It is empty without a cut.
+// states returns, by page, the state in words in which the plan's cut saw the page. It is empty
+// without a cut.
 func (r *Result) states() map[string]string {
 	out := map[string]string{}
 	for i := range r.Trail {

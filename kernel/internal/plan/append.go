@@ -29,7 +29,8 @@ type appended struct {
 // makes no cut.
 func appendBlocks(ctx context.Context, c *call, l *limits, d *decision) appended {
 	a := appended{Proj: d.Chosen.Proj, Made: d.Chosen.Made, flushAsked: c.Prev.FlushAsked, flushSeen: c.Prev.FlushSeen}
-	// The gauge's line waits for the next call, unless it is shown.
+	// The gauge's line is announced only if the prompt shows it. Otherwise it waits for the next
+	// call.
 	a.level, a.cutLevel = min(d.Gauge.level, c.Prev.Level), int(toldOfCut(c, a.Proj))
 	if c.Request.Demand != nil {
 		return a
@@ -57,15 +58,16 @@ func appendBlocks(ctx context.Context, c *call, l *limits, d *decision) appended
 		a.Proj, a.Made = c.nextProjection(wishes, d.Chosen.cache)
 	}
 	if d.Chosen.Made.Cut == nil && a.Proj != d.Chosen.Proj {
-		// The question for the blocks repeats a granted cut, but not a refused one.
+		// The second call of Next repeats a granted cut, but not the refusals of a cut.
 		a.Made.Refused = slices.Concat(d.Chosen.Made.Refused, a.Made.Refused)
 	}
 	return a
 }
 
-// flushDue returns why the host should run a flush turn before its next call, "" if it should
-// not, with the size and the message at which one was requested last. A flush turn is due if the
-// conversation is about to be compacted or has grown by much, and has not been flushed since.
+// flushDue returns why the host should run a flush turn before its next call, "" if it should not.
+// It also returns the size and the message at which a flush turn was last requested. A flush turn
+// is due if the conversation is about to be compacted or has grown by much, and has not been
+// flushed since.
 func flushDue(c *call, l *limits, d *decision) (why string, asked, seen int) {
 	asked, seen = c.Prev.FlushAsked, c.Prev.FlushSeen
 	if c.prior.Life.FlushOff || c.workspace == nil || c.Request.Branch != "" {
@@ -73,7 +75,7 @@ func flushDue(c *call, l *limits, d *decision) (why string, asked, seen int) {
 	}
 	soft := min(l.Window/20, 10_000) // the distance before a compaction
 	if asked > d.Before || d.Chosen.Made.Cut != nil {
-		asked = 0 // another compaction cycle
+		asked = 0 // a new compaction cycle
 	}
 	mark := l.Window - l.Reserve
 	if h := d.Cut.Figures.HighWater; h > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// placeOf names the part that a host changed, as exactly as this process can tell.
+// placeOf names the part that a host changed, as exactly as this process knows it.
 func (c *call) placeOf(change *cachelayout.Change) string {
 	switch change.Kind {
 	case cachelayout.ChangeTools:

@@ -22,23 +22,23 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// call is a model call as it was taken: the request, the state before it, and the host's
-// conversation, made valid and compared with the messages that were shown before.
+// call is a model call with its request and the state before it. The host's conversation is made
+// valid, and compared with the messages that were shown before.
 type call struct {
 	Request   *Request
 	prior     *Prior
 	session   session
-	workspace Workspace // nil if it is left alone
+	workspace Workspace // nil if no workspace is used
 	log       *log
 	// files returns the workspace's files that have a place in the session's prompts, most
 	// important first. They are read once.
 	files func() []File
 	// pins are the pages that every prompt shows.
 	pins []pin
-	// typed returns the words that persons typed in Msgs. They are read on first use.
+	// typed returns the words that persons typed in Msgs. It reads them once.
 	typed func() []spoken
-	// worked returns what the calls in Msgs used, and what their results did with files and tasks.
-	// Both are read on first use.
+	// worked returns the files and commands that the calls in Msgs used. did returns their effects
+	// on files and tasks. Both read Msgs once.
 	worked func() work
 	did    func() *activity
 	// Maker made the pages of the messages, and makes the pages of the kernel's own texts.
@@ -49,8 +49,8 @@ type call struct {
 	Hosts     []pagevm.HostMessage
 	// Places are the places of the messages.
 	Places []pagevm.Place
-	// Prev is the state that the provider was sent last. Align is how far the messages agree
-	// with its messages. absorbed counts the leading messages that the prior state has, too.
+	// Prev is the state that was last sent to the provider. Align is the agreement of the messages
+	// with those of Prev. absorbed counts the leading messages that the prior state has, too.
 	Prev     *branch.State
 	Align    pagevm.Alignment
 	absorbed int
@@ -97,13 +97,13 @@ func take(ctx context.Context, prior *Prior, r *Request, s session, ws Workspace
 	return c, nil
 }
 
-// after returns the call compared with another state that the provider was sent.
+// after returns the call compared with another state that was sent to the provider.
 func (c call) after(prev *branch.State) call {
 	c.Prev, c.Align = prev, pagevm.Align(prev.Proj, c.Hosts)
 	return c
 }
 
-// log holds what the stages report, in order. It only grows.
+// log holds the reports of the stages, in order. It only grows.
 type log struct {
 	faults, alerts []fault.Fault
 	trail          []Step
@@ -113,7 +113,7 @@ func (l *log) fault(f fault.Fault) { l.faults = append(l.faults, f) }
 func (l *log) alert(f fault.Fault) { l.alerts = append(l.alerts, f) }
 func (l *log) step(s Step)         { l.trail = append(l.trail, s) }
 
-// Step is one call of a decider. Exactly one of its fields is set.
+// Step is one question to a decider, with its answer. Exactly one of its fields is set.
 type Step struct {
 	Cut    *CutStep
 	Select *selectStep
@@ -142,8 +142,7 @@ type NextStep struct {
 	Out    pagevm.Decision
 }
 
-// fault files a fault under the user's turn and the plan that caused it: the last one, which the
-// model has acted on, unless the fault is this plan's own.
+// fault logs a fault. The fault belongs to the user's turn, unless it names another one.
 func (c *call) fault(f fault.Fault) {
 	if f.Turn == "" {
 		f.Turn, _, _ = c.userTurn()
@@ -263,7 +262,7 @@ func (c *call) Renewed() bool { return c.Align.Stale || c.hostCompacted() }
 // callsSoFar counts the model calls of the conversation so far.
 func (c *call) callsSoFar() int { return c.count(byModel) }
 
-// count counts the messages that are wanted.
+// count returns the number of messages for which wanted is true.
 func (c *call) count(wanted func(*memkernel.Message) bool) (n int) {
 	for i := range c.Msgs {
 		if wanted(&c.Msgs[i]) {
@@ -288,7 +287,7 @@ func (c *call) mustStand(i int) bool {
 // message.
 func (c *call) segments(from int) iter.Seq2[int, *pagevm.Segment] { return segmentsOf(c.Hosts, from) }
 
-// segmentsOf is segments for any messages.
+// segmentsOf yields the segments of message from of hosts and of all later messages.
 func segmentsOf(hosts []pagevm.HostMessage, from int) iter.Seq2[int, *pagevm.Segment] {
 	return func(yield func(int, *pagevm.Segment) bool) {
 		for i := from; i < len(hosts); i++ {
@@ -307,8 +306,8 @@ func (c *call) SegmentParts(i int, s *pagevm.Segment) []memkernel.Part {
 }
 
 // supersede marks the text of files that were replaced later, and instructions that were replaced
-// by a newer version. The result of a call that has no path and acts on nothing is replaced by the
-// same call. supersede returns a copy and does not change c.Hosts.
+// by a newer version. The result of a call that has no path and changes nothing is replaced by the
+// result of a later equal call. supersede returns a copy and does not change c.Hosts.
 func (c *call) supersede() []pagevm.HostMessage {
 	out := slices.Clone(c.Hosts)
 	newer := map[string]bool{}
@@ -329,8 +328,8 @@ func (c *call) supersede() []pagevm.HostMessage {
 	return out
 }
 
-// evidenceOf returns the name of the thing that a segment shows, "" if no later segment with that
-// name can replace it, and whether it is a file that was replaced.
+// evidenceOf returns the name of the thing that a segment shows, "" if no later segment can replace
+// it. gone reports that the segment shows files that were replaced later.
 func (c *call) evidenceOf(i int, s *pagevm.Segment) (name string, gone bool) {
 	p := c.Page(s.Page)
 	switch {
@@ -353,7 +352,8 @@ func (c *call) evidenceOf(i int, s *pagevm.Segment) (name string, gone bool) {
 	return call.Canonical(), false
 }
 
-// shown returns the reading of a call. Hosts may use the id of a call again.
+// shown returns what is known about a call. Hosts may use a call's id again, so it compares the
+// calls.
 func (c *call) shown(call *memkernel.ToolCall) *toolcall.Call {
 	if known := c.Maker.Calls[call.ID]; known != nil && known.Is(call.Name, call.Input) {
 		return known

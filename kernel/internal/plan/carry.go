@@ -14,18 +14,18 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// maxSpanLines is how many spans the carry block names one by one. One line sums up the older
-// ones. A line takes at most spanTokens.
+// maxSpanLines is the number of spans for which the carry block has a line each. One line sums up
+// the older spans. A line takes at most spanTokens.
 const maxSpanLines, spanTokens = 5, 35
 
 // carryIntro explains the carry block to the model, so that the model does not take its text for
 // the user's words.
 const carryIntro = "[Context kept by memkernel: earlier messages of this session left the prompt. What follows is reference, not a request.]"
 
-// material is what carry blocks are made of.
+// material is the content from which carry blocks are made.
 type material struct {
-	// files are the pins and workspace files as they were shown last. squeezed is the room that
-	// they have to give up, in calibrated tokens.
+	// files are the pins and workspace files as they were last shown. squeezed is the size, in
+	// calibrated tokens, by which they have to shrink.
 	files    files
 	squeezed int
 	yields
@@ -36,22 +36,22 @@ type material struct {
 	behind bool
 }
 
-// carryBlock is a carry block, with the material as it is once the block is made, and the version of
-// the model's notes that the block shows.
+// carryBlock is a carry block with its content, and with the version of the model's notes that the
+// block shows.
 type carryBlock struct {
 	material
 	blocks []textBlock
 	notes  int
 }
 
-// textBlock is a block of the carry block. A text of the kernel is kept by its hash. It is "" for
-// a text that is found by the block's page.
+// textBlock is a block of the carry block. text is a text of the kernel, which is kept by its hash.
+// It is "" if the block's page has the text.
 type textBlock struct {
 	pagevm.Block
 	text string
 }
 
-// ownBlock makes a block of a text of the kernel.
+// ownBlock returns a block that shows a text of the kernel.
 func (c *call) ownBlock(kind pagevm.ItemKind, page string, level pagevm.Level, text string) textBlock {
 	return textBlock{pagevm.Block{Kind: kind, Page: page, Level: level, Hash: ingest.Hash(text), Tokens: c.Maker.Count.Text(text)}, text}
 }
@@ -115,8 +115,8 @@ func leftText(c *call, l *limits, st summary.State, noted summary.Notes, spans [
 	return ""
 }
 
-// Told returns the text about all messages before message kept, for a host that replaces these
-// messages by the text.
+// Told returns the text about all messages before message kept. A host shows it in place of these
+// messages.
 func (r *Result) Told(kept int) string {
 	left := leftBy(&r.call, r.Proj.Seen, nil)
 	for i := range kept {
@@ -126,8 +126,8 @@ func (r *Result) Told(kept int) string {
 	return leftText(&r.call, &r.limits, r.Chosen.summary, noted, r.Chosen.Spans, left, noWindow)
 }
 
-// compactionBlocks shows a provider's compaction. It is the compaction that comes with the cut,
-// or else the compaction in the prompt, unless the host has rewritten its past since.
+// compactionBlocks returns the blocks of a provider's compaction. It is the compaction that comes
+// with the cut, or else the compaction in the prompt, unless the host has rewritten its past since.
 func compactionBlocks(c *call) (blocks []textBlock) {
 	if w := c.Request.Demand; w != nil && w.Provider != nil {
 		for i, raw := range w.Provider.Blocks {
@@ -147,8 +147,8 @@ func compactionBlocks(c *call) (blocks []textBlock) {
 	return blocks
 }
 
-// modelNotes returns a model's notes that rest on messages still in the conversation, and their
-// version. If the notes can't be read, the mechanical summary is shown without them.
+// modelNotes returns a model's notes about messages that are still in the conversation, and the
+// notes' version. If the notes can't be read, the mechanical summary is shown without them.
 func modelNotes(c *call, before int) (summary.Notes, int) {
 	n, err := c.session.Notes()
 	if err != nil {
@@ -159,7 +159,7 @@ func modelNotes(c *call, before int) (summary.Notes, int) {
 }
 
 // carryIfGone returns the carry block if any message is still out of the prompt. Otherwise it
-// shows only the workspace's files.
+// returns one with the workspace's files only.
 func carryIfGone(c *call, l *limits, m material, notes int) carryBlock {
 	if c.summaryFirst() || anyGone(c.Align.Seen) {
 		return carryBlocks(c, l, m, leftBy(c, c.Align.Seen, nil), notes)
@@ -173,8 +173,7 @@ func anyGone(seen []pagevm.Seen) bool {
 	return slices.ContainsFunc(seen, func(s pagevm.Seen) bool { return s.Gone })
 }
 
-// spanLines lists the spans that left the prompt, newest last, the last ones a line
-// each.
+// spanLines lists the spans that left the prompt, newest last. The last ones have a line each.
 func spanLines(c *call, spans []branch.Span, lines int) string {
 	if len(spans) == 0 {
 		return ""
@@ -224,8 +223,8 @@ func leavingSpan(c *call, seen []pagevm.Seen, leave map[int]bool) (branch.Span, 
 	return s, true
 }
 
-// spanLine shows a span. It shows a pointer if the model can follow pointers, otherwise the
-// span's structure.
+// spanLine returns a span's line, and its level. The line is a pointer if the model can follow
+// pointers, otherwise it shows the span's structure.
 func (c *call) spanLine(s branch.Span, left []*memkernel.Message) (pagevm.Level, string) {
 	want := pagevm.Floor(pagevm.Conversation, c.Request.Resolver != "")
 	short := fmt.Sprintf("[%s: %d messages]", s.ID, len(s.Keys))
@@ -262,8 +261,8 @@ func Utterance(m *memkernel.Message) represent.Utterance {
 	return t
 }
 
-// carryRoom returns the room for the text about the messages that left. Typed words that stay in
-// the prompt may make it larger than the text.
+// carryRoom returns the room for the text about the messages that left, in counted tokens. Typed
+// words that stay in the prompt may make the room larger than the text.
 func (c *call) carryRoom(l *limits) int {
 	typed := 0
 	for i := range c.Msgs {

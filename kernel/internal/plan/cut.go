@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// cacheOf returns the state that the provider's cache would have for the prompt without a cut, in
-// the form that Next needs. It also returns the clock by which the state is known.
+// cacheOf returns the state of the provider's cache for the prompt without a cut, in the form that
+// Next needs. It also returns the clock by which the state is known.
 func cacheOf(c *call, d *decision) (pagevm.Cache, string) {
 	r, id := c.Request, c.identity(d.Grown)
 	cold, clock := d.cached.Cold(r.Price, id, r.Now)
@@ -22,7 +22,7 @@ func cacheOf(c *call, d *decision) (pagevm.Cache, string) {
 		Resolver: r.Resolver != "", StripThinking: c.stripThinking(), LeaveThinking: !r.Price.PreservedThinking, Now: r.Now}, clock
 }
 
-// cutInput gives the cut planner its figures. The counts' own error is taken off the limits, so
+// cutInput returns the cut planner's input. The counts' own error is subtracted from the limits, so
 // that a prompt within them fits.
 func cutInput(c *call, l *limits, d *decision, cache pagevm.Cache) cachelayout.CutInput {
 	in := cachelayout.CutInput{
@@ -34,25 +34,25 @@ func cutInput(c *call, l *limits, d *decision, cache pagevm.Cache) cachelayout.C
 	}
 	in.Pending = d.Before - l.Fixed - d.Standing
 	if cache.Cold && !sent(&d.cached) {
-		// Nothing was ever sent, so that the messages are new and not pending.
+		// Nothing was ever sent, so the messages are new and do not count as pending.
 		in.Pending = 0
 	}
 	if c.boundLoop() {
-		// A cut would remove the loop's thinking. It waits unless the prompt would not fit.
+		// A cut would remove the loop's thinking. It waits until the prompt would not fit.
 		in.Pending = 0
 	}
 	in.Pending = max(in.Pending, 0, d.Before-l.Most(d.Grown))
 	return in
 }
 
-// sent reports whether a request of this conversation is known to have been made.
+// sent reports whether a request of this conversation is known to have been sent.
 func sent(l *cachelayout.Ledger) bool { return !l.LastStart.IsZero() }
 
 // wantCut applies the wishes for a cut that do not come from the cut planner: a compaction on
 // demand, a refusal by the provider, and a compaction that was requested before the conversation
-// was known. If the window is unknown, it refuses cuts of the cut planner. Otherwise the breaker
-// decides about a cut that would achieve nothing. It returns the cut, whether the breaker held it,
-// and why a cut on demand is not made.
+// was known. If the window is unknown, it drops a cut of the cut planner. The breaker may drop a
+// cut that would reclaim next to nothing. wantCut returns the cut, whether the breaker dropped it
+// (held), and why a cut on demand is not made.
 func wantCut(c *call, l *limits, past *past, d *decision) (cut cachelayout.Cut, held bool, why api.CompactReason) {
 	cut = d.Cut
 	switch {
@@ -63,11 +63,11 @@ func wantCut(c *call, l *limits, past *past, d *decision) (cut cachelayout.Cut, 
 	case c.pendingCut():
 		cut, _ = demandCut(c, l, past, d, &api.CompactWish{})
 	case l.From == api.WindowUnknown:
-		cut.Do = false // nothing is cut on a guess
+		cut.Do = false // without a window a cut would be a guess
 	case cut.Do && stalled(c, l, d.Grown) && !cut.Force:
 		cut.Do, held = false, true
 	case cut.Do && stalled(c, l, d.Grown):
-		// The prompt has to get smaller: the cut goes deep enough to last.
+		// The prompt has to get smaller, so the cut goes deep enough to last.
 		cut.TargetTokens = min(cut.TargetTokens, halved(l, d))
 	}
 	return cut, held, why
@@ -91,8 +91,8 @@ func growth(c *call, l *limits) []int {
 	return g
 }
 
-// growthOf returns the tokens that each of the last n calls added, oldest first. A call adds an
-// assistant atom and the user's words since the previous atom.
+// growthOf returns the counted tokens that each of the last n calls added, oldest first. A call
+// adds an assistant atom and the user's words since the previous atom.
 func growthOf(hosts []pagevm.HostMessage, at []pagevm.Place, n int) []int {
 	var out []int
 	sum := 0
@@ -107,7 +107,7 @@ func growthOf(hosts []pagevm.HostMessage, at []pagevm.Place, n int) []int {
 	return out
 }
 
-// wanted is a cut that is wanted, in the state that the provider's cache is in.
+// wanted is a cut that is wanted, and the state of the provider's cache.
 type wanted struct {
 	cut   cachelayout.Cut
 	cache pagevm.Cache
@@ -116,15 +116,17 @@ type wanted struct {
 	goal, standing int
 	// instructions is the size up to which the cut keeps instructions, in counted tokens.
 	instructions int
-	// pressed are the sent pages that must be shown and have to be shown shorter.
+	// pressed are the sent pages that must stay, at the lower levels at which they have to be
+	// shown.
 	pressed map[string]pagevm.Level
 	yields
 }
 
-// makeCut submits the cut. If the prompt after the granted cut is still above the goal, it
-// submits the cut again with a third of the target's conversation. If the prompt does not even fit
-// into the window, it first submits the cut with no room for instructions and the newest text, and
-// with less room for the carry block. The last granted cut applies. If none was granted, the prompt stays uncut, with the reasons.
+// makeCut tries to make the cut. If the prompt after the granted cut is still above the goal, it
+// tries again with a third of the target's conversation. If the prompt does not even fit into the
+// window, it first tries again with no room for instructions and the newest text, and with less
+// room for the carry block. It returns the candidate of the last granted cut. If no cut was
+// granted, it returns uncut, with the reasons.
 func makeCut(c *call, l *limits, want *wanted, uncut candidate, m material) candidate {
 	m.summary = advanced(c, m.summary)
 	seen := slices.Concat(c.Align.Seen, pagevm.SeenOf(c.Hosts[c.Align.At:]))
@@ -169,8 +171,8 @@ func makeCut(c *call, l *limits, want *wanted, uncut candidate, m material) cand
 	return best
 }
 
-// openChecks returns the keys of the messages with the results of the newest check and of those
-// that fail.
+// openChecks returns the keys of the messages with the results of the newest check and of failed
+// checks that are still open.
 func openChecks(s *summary.State) map[string]bool {
 	open := map[string]bool{s.LastCheck.Key: true}
 	for i := range s.Threads {
@@ -179,12 +181,12 @@ func openChecks(s *summary.State) map[string]bool {
 	return open
 }
 
-// leaving returns what is to leave or to be shown shorter, so that the prompt has target tokens.
-// A provider's own compaction names the messages itself.
+// leaving returns the wish for the messages that leave or are shown shorter, so that the prompt has
+// target tokens. A provider's own compaction names the messages that leave.
 func leaving(c *call, l *limits, want *wanted, worth *scores, target, most int) *pagevm.CutWish {
 	wish := selectFor(c, l, want, worth, target, most)
 	if len(want.pressed) > 0 {
-		own := *wish // the trace keeps the selector's own wish
+		own := *wish // the trace keeps the selector's wish unchanged
 		own.Levels = maps.Clone(wish.Levels)
 		maps.Copy(own.Levels, want.pressed)
 		wish = &own
@@ -196,8 +198,8 @@ func leaving(c *call, l *limits, want *wanted, worth *scores, target, most int) 
 	return wish
 }
 
-// saidBy returns the notes on pins and workspace files that a carry block shows in their current
-// version. The cut drops these notes.
+// saidBy returns the pages of the notes on pins and workspace files that a carry block shows in
+// their current version. The cut drops these notes.
 func saidBy(c *call, proj *pagevm.Projection, carry []pagevm.Block) map[string]bool {
 	shown, drop := map[string]bool{}, map[string]bool{}
 	for _, b := range carry {
@@ -215,7 +217,7 @@ func saidBy(c *call, proj *pagevm.Projection, carry []pagevm.Block) map[string]b
 // instructionShare is the part of the window that a cut reserves for instructions. It is our choice.
 const instructionShare = 10
 
-// selectFor lets the selector choose for a whole prompt of target tokens, or of most tokens for
+// selectFor asks the selector for a whole prompt of target tokens, or of up to most tokens for
 // items that are worth their cost.
 func selectFor(c *call, l *limits, want *wanted, a *scores, target, most int) *pagevm.CutWish {
 	carry := l.unscale(want.carry)
@@ -254,8 +256,8 @@ func showNotes(c *call, l *limits, want *wanted, from candidate, m material) can
 	return next
 }
 
-// advanced returns the summary up to the newest message, so that it covers the messages that
-// leave at a cut. Observed turns have done most of the work.
+// advanced returns the summary up to the newest message, so that it covers the messages that leave
+// at a cut. The summary of the observed turns covers most messages already.
 func advanced(c *call, st summary.State) summary.State {
 	if o := c.prior.Observed; o.Offset.Messages > st.Offset.Messages {
 		st = o
@@ -264,8 +266,8 @@ func advanced(c *call, st summary.State) summary.State {
 }
 
 // renewed makes the summary again after the host rewrote its source. If the host compacted and
-// removed the originals, the old summary is kept. A fork has another past, so that its summary
-// starts empty.
+// removed the originals, the old summary is kept. A fork has another past, so its summary starts
+// empty.
 func renewed(c *call, st summary.State) summary.State {
 	if c.summaryFirst() {
 		return advanced(c, st)
@@ -273,7 +275,7 @@ func renewed(c *call, st summary.State) summary.State {
 	return c.summarized(summary.State{})
 }
 
-// summarized updates a summary by the part of the conversation that it has not seen.
+// summarized updates a summary with the messages that it does not cover yet.
 func (c *call) summarized(st summary.State) summary.State {
 	return summary.UpdateMasked(st, c.Msgs[ingest.Unseen(st.Offset.Key, c.Msgs):], c.Maker.Mask.Text)
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// decision is the content that the prompt is to show of the conversation, and why.
+// decision is the part of the conversation that the prompt shows, and the reasons.
 type decision struct {
 	// Chosen is the prompt, before the kernel's blocks after the newest message.
 	Chosen candidate
 	// Behind reports that an earlier conversation left state that no checkpoint holds.
 	Behind bool
-	// Gauge is how full the context is.
+	// Gauge holds how full the context is.
 	Gauge gauge
 	// Grown is the prompt without a cut, with new items as fit shows them. Before is its calibrated
 	// size, including texts that wait to be shown.
 	Grown  *pagevm.Projection
 	Before int
 	// Cut is the cut that was wanted. Held reports that the breaker prevented it. CutMade reports
-	// that a cut on demand was made, WhyNot why it was not made.
+	// that a cut on demand was made. WhyNot is why it was not made.
 	Cut     cachelayout.Cut
 	Held    bool
 	CutMade bool
@@ -46,7 +46,7 @@ type decision struct {
 	settled   branch.Settled
 }
 
-// candidate is a prompt that a plan may choose, with the question to pagevm.Next that made it. A
+// candidate is a prompt that a plan may choose, with the wishes from which pagevm.Next made it. A
 // cut is tried by making another candidate.
 type candidate struct {
 	Proj   *pagevm.Projection
@@ -62,7 +62,7 @@ type candidate struct {
 	notes int
 }
 
-// tried returns the candidate that Next makes of wishes with a carry block.
+// tried returns the candidate that pagevm.Next makes from wishes, with a carry block.
 func (c *call) tried(texts map[string]string, made carryBlock, wishes pagevm.Wishes, cache pagevm.Cache) candidate {
 	proj, dec := c.nextProjection(wishes, cache)
 	return candidate{Proj: proj, Made: dec, wishes: wishes, cache: cache, Texts: merged(texts, textsOf(made.blocks)),
@@ -120,7 +120,7 @@ func decide(ctx context.Context, c *call, l *limits, past *past, o opening, f *f
 		d.Chosen.notes = c.Prev.Notes
 	}
 	if len(f.pressed) > 0 && d.Chosen.Made.Cut == nil {
-		d.settled.Generation = -1 // nothing became of it
+		d.settled.Generation = -1 // no item was shown shorter after all
 	}
 	if over := -l.room(d.Chosen.Proj); over > 0 && !d.CutMade {
 		return d, tooSmall(c, l, l.Fixed, over, d.Chosen.Proj.Carry, d.Chosen.Proj.Items)
@@ -132,7 +132,7 @@ func decide(ctx context.Context, c *call, l *limits, past *past, o opening, f *f
 	return d, ctx.Err()
 }
 
-// lastingCalls is the number of calls for which the room after a forced cut should last. Our
+// lastingCalls is the number of calls for which the room after a forced cut should suffice. Our
 // choice.
 const lastingCalls = 13
 

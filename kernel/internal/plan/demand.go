@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// demandCut returns the cut that is demanded, unless the rules certainly prevent it.
+// demandCut returns the cut that is requested, unless the rules certainly prevent it.
 func demandCut(c *call, l *limits, past *past, d *decision, wish *api.CompactWish) (cachelayout.Cut, api.CompactReason) {
 	cut, refused := d.Cut, past.Refusal.Refused
 	no := func(why api.CompactReason) (cachelayout.Cut, api.CompactReason) {
@@ -51,7 +51,8 @@ func demandCut(c *call, l *limits, past *past, d *decision, wish *api.CompactWis
 }
 
 // coveredAtoms returns the atoms that the provider's compaction covers. It returns nil if the
-// compaction covers no atom, or if healing moved the messages that the compaction counts.
+// compaction covers no atom, or if repair changed the number of messages that the compaction
+// counts.
 func coveredAtoms(c *call) map[int]bool {
 	covers := c.Request.Demand.Provider.Covers
 	if c.Msgs[0].Key == branch.OpeningKey {
@@ -72,7 +73,7 @@ func coveredAtoms(c *call) map[int]bool {
 	return leave
 }
 
-// wishedSize returns the size of the prompt that a host wishes, 0 if it wishes none.
+// wishedSize returns the size of the prompt that a host wishes, 0 if the host wishes none.
 func wishedSize(l *limits, wish *api.CompactWish) int {
 	n := wish.Tokens
 	if wish.Share > 0 && l.From != api.WindowUnknown {
@@ -128,7 +129,8 @@ func whyNot(c *call, made *candidate) api.CompactReason {
 	return api.CompactNothing
 }
 
-// compacted returns the number of the session's boundaries whose request for a cut is done with.
+// compacted returns the number of the session's newest boundary whose requested cut was made, or is
+// not needed any more.
 func compacted(c *call, d *decision) int {
 	n, cut := c.prior.Before.Compacted, d.Chosen.Made.Cut != nil
 	if c.pendingCut() && (cut || !c.InLoop() || d.Cold) {

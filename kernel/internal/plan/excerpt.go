@@ -19,7 +19,7 @@ func excerptOf(c *call, f *File, page string, full, room int) (text string, toke
 		if text := memoryPart(f, n); f.Type != pagevm.Bootstrap && len(text) <= n+200 {
 			return text
 		}
-		return e.Rep(n).Text // of instructions, and of lines that are too long
+		return e.Rep(n).Text // a file of instructions, or one with lines that are too long
 	}
 	return largestWithin(room, scaled(len(f.Text), room, full), len(f.Text), func(n int) (string, int) {
 		shown := f.headed(excerpt(n))
@@ -39,7 +39,8 @@ func memoryPart(f *File, n int) string {
 	return parts[0].Text + "[" + missing + "]\n" + parts[1].Text
 }
 
-// cutDetail says how much of a file is left out, by which limit, and the ways out.
+// cutDetail returns a text that says how much of a file is left out, which limit is the reason, and
+// how to show more.
 func cutDetail(c *call, l *limits, f *File, full, shown, squeezed int) string {
 	bound := fmt.Sprintf("%d tokens, workspace.max_tokens, which can be raised", c.prior.Memory.CarryTokens)
 	switch {

@@ -16,20 +16,20 @@ import (
 )
 
 // misses looks at the model's calls since the last plan for signs that the prompt of that plan
-// lacked something. It reports them as the faults of ClawVM (EuroMLSys 2026, section 3), and as
-// the alert of the same form. It judges neither the first plan of a process nor a plan after the
-// host rewrote its past. It returns the calls that ran, and the number of pages that the model
-// used while the prompt showed them.
+// lacked something. It reports them as faults by the definitions of ClawVM (EuroMLSys 2026, section
+// 3), and as an alert of the same form. It skips a conversation's first plan and a plan after the
+// host rewrote its past. It returns the calls that ran, and the number of pages that the model used
+// while the prompt showed them.
 func misses(c *call) (branch.Ran, int) {
 	if c.Prev.Plan == "" || c.Align.Rewrite != pagevm.RewriteNone {
 		return branch.Ran{}, 0
 	}
-	from := len(c.Prev.Proj.Seen) // the last plan did not show this message yet
+	from := len(c.Prev.Proj.Seen) // the first message that the last plan did not show
 	if !c.calledSince(from) {
 		return c.Prev.Ran, 0
 	}
 	ran, used := c.Prev.Ran.Clone(), map[string]bool{}
-	calls := map[string]*toolcall.Call{} // so far by id, since hosts use ids again
+	calls := map[string]*toolcall.Call{} // the newest call of each id, since hosts use ids again
 	for i := ran.Messages; i < len(c.Msgs); i++ {
 		for k := range c.Msgs[i].Parts {
 			if call := c.Msgs[i].Parts[k].Call; call != nil {
@@ -65,7 +65,7 @@ func misses(c *call) (branch.Ran, int) {
 			if look != toolcall.LookAct {
 				form := ingest.Hash(call.Canonical())
 				said, nothing := outcome(page, r)
-				if nothing { // which may be otherwise after an edit
+				if nothing { // an edit may change an empty result
 					of = append(of, toolcall.Files)
 				}
 				now := branch.Run{Page: s.Page, Said: said, Call: ran.Calls, At: i}
@@ -96,7 +96,7 @@ func misses(c *call) (branch.Ran, int) {
 	return ran, len(used)
 }
 
-// timePasses is the thing that a waiting call changes.
+// timePasses stands for the time in the map of what calls change. A waiting call changes it.
 const timePasses = "time"
 
 // asksAnew reports whether an equal call had a reason to run again although its outcome was the
@@ -108,8 +108,8 @@ func asksAnew(ran *branch.Ran, look toolcall.Look, of []string, before branch.Ru
 	return slices.ContainsFunc(of, acted) || look != toolcall.LookContent && (before.Moved || before.Call == ran.Calls-1 || acted(timePasses))
 }
 
-// repeated handles a call that returned the same result again. If the prompt did not show that
-// result in full, it files a fault, else an alert. It reports whether the prompt showed the result.
+// repeated reports whether the prompt showed in full a result that a call has now returned again.
+// If not, it logs a fault. If so, it logs an alert.
 func repeated(c *call, key string, call *toolcall.Call, page string) bool {
 	what := call.Name
 	if p := c.Page(page); p != nil && p.Path != "" {
@@ -123,8 +123,8 @@ func repeated(c *call, key string, call *toolcall.Call, page string) bool {
 	return true
 }
 
-// shownWhole reports whether the last plan showed a page in full. Otherwise it files a fault,
-// whose detail names the level at which the page was shown, and the prompt's generation.
+// shownWhole reports whether the last plan showed a page in full. If not, it logs a fault whose
+// detail names the level at which the page was shown, and the prompt's generation.
 func (c *call) shownWhole(page string, f fault.Fault, detail string) bool {
 	level := c.Prev.Proj.LevelOf(page)
 	if level == pagevm.Full {
@@ -135,8 +135,8 @@ func (c *call) shownWhole(page string, f fault.Fault, detail string) bool {
 	return false
 }
 
-// outcome returns the hash of a result's text without the parts that differ on every run. It also
-// returns whether the call found nothing.
+// outcome returns the hash of a result's text without the parts that differ on every run. nothing
+// reports that the call found nothing.
 func outcome(page *pagevm.Page, r *memkernel.ToolResult) (hash string, nothing bool) {
 	text := ingest.ResultText(r)
 	said, nothing := toolcall.CanonicalResult(text)
@@ -146,11 +146,11 @@ func outcome(page *pagevm.Page, r *memkernel.ToolResult) (hash string, nothing b
 	return page.Hash, nothing
 }
 
-// counted returns the paging events of a plan. A hit is a page of the last prompt that the
-// model's newest calls used. It is a page shown in full whose result an equal call returned, or
-// that was fetched by its id. It is also a page shown structured or better that is the newest
-// look at a path which a call named. Each page counts once per plan. The definition is the
-// kernel's own. The model's own words are not searched.
+// counted returns the counts of a plan's paging events. A hit is a page of the last prompt that the
+// model's newest calls used. The page was shown in full, and an equal call returned its result, or
+// a call fetched it by its id. Or the page was shown structured or better, and is the newest look
+// at a path that a call named. Each page counts once per plan. The definition is the kernel's own.
+// The model's own words are not searched.
 func counted(r *Result) paging.Counts {
 	c := paging.Counts{Hits: r.hits}
 	for _, f := range r.Faults {

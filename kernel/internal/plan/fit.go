@@ -43,33 +43,35 @@ const (
 	nearly = 97
 )
 
-// fitting is the conversation with the new items as they are shown where they are larger than the
-// free room.
+// fitting is the conversation, in which new items that are larger than the free room are shown
+// shorter.
 type fitting struct {
 	// hosts is the projection's view of the messages.
 	hosts []pagevm.HostMessage
-	// texts are the texts of a special size, by hash. own are the pages that are shown by one.
+	// texts are the texts of a special size, by hash. own are the pages that are shown by such a
+	// text.
 	texts map[string]string
 	own   map[string]bool
-	// pressed are the sent pages that must be shown and have to be shown shorter.
+	// pressed are the sent pages that must stay, at the lower levels at which they have to be
+	// shown.
 	pressed map[string]pagevm.Level
 	settled branch.Settled
 	yields
 }
 
-// yields is the room that the kernel's own texts take if a cut is made.
+// yields is the room that the kernel's own texts have if a cut is made.
 type yields struct {
 	// carry is the room for the carry block without pins and files, in calibrated tokens.
 	carry int
-	// bare: the notes and the recalled memory of the open loop leave, too.
+	// bare reports that the notes and the recalled memory of the open loop leave, too.
 	bare bool
 }
 
-// fit lowers the new items that do not fit, as described above.
+// fit shows the new items that do not fit at lower levels, as described above.
 func fit(c *call, l *limits, o *opening) fitting {
 	f := settle(c)
 	f.yields = o.made.yields
-	at := *c // with the messages as they are settled
+	at := *c // the call with the settled messages
 	at.Hosts = f.hosts
 	over := grownOver(&at, l, o)
 	if over <= 0 {
@@ -94,7 +96,7 @@ func fit(c *call, l *limits, o *opening) fitting {
 	return f
 }
 
-// with returns the fitting with texts as they are now.
+// with returns the fitting with all of these texts in the form that they have now.
 func (f fitting) with(all []shortenable) fitting {
 	f.hosts, f.texts, f.own = slices.Clone(f.hosts), maps.Clone(f.texts), maps.Clone(f.own)
 	for i := range all {
@@ -115,17 +117,17 @@ func carryShare(c *call, l *limits) int {
 	return min(l.Scale(c.carryRoom(l)), max(0, l.Hard-l.Fixed)/4)
 }
 
-// press makes the required items fit into the window. Sent items only change if a cut is needed
-// in any case. If results and users' messages can't be made short enough, the carry block gives up
-// half of its room. Then the model's newest message is shortened with the inputs of its calls, and
-// so are instructions that the host put among the messages.
-// At last the carry block is left out, and so are the loop's notes and recalled memory.
+// press makes the required items fit into the window. Sent items only change if a cut is needed in
+// any case. If results and users' messages can't be made short enough, the carry block gives up
+// half of its room. Then the model's newest message, with the inputs of its calls, and the host's
+// instructions among the messages are shortened. Finally the carry block and the loop's notes and
+// recalled memory are left out.
 func press(c *call, l *limits, o *opening, f fitting, over int) fitting {
 	blocks := loopBlocks(c, l)
 	room := l.Hard - l.Fixed - o.standing - blocks
 	must := mustStandTokens(c, l)
 	if must <= room-f.carry {
-		return f // a cut makes room
+		return f // a cut makes enough room
 	}
 	all := candidates(c, l, leastBroken, false)
 	size, least := floors(c, l, all)
@@ -179,7 +181,7 @@ func floors(c *call, l *limits, all []shortenable) (size, least int) {
 	return size, least
 }
 
-// yielding returns the opening with the room that the carry block has.
+// yielding returns the opening with the fitting's room for the carry block.
 func (o opening) yielding(f *fitting) opening {
 	o.made.yields = f.yields
 	return o
@@ -218,8 +220,8 @@ type shortenable struct {
 	i, j int
 	sent bool
 	seg  pagevm.Segment
-	// size is the item's size as it would be shown. least is the size of its lowest level, 0 if it
-	// was not asked for. Both are in calibrated tokens.
+	// size is the text's size as it would be shown. least is the size of its lowest level, 0 if
+	// that is not known yet. Both are in calibrated tokens.
 	size, least int
 	// excerpt is the text of a special size by which the segment is shown, "" if there is none.
 	excerpt string
@@ -263,8 +265,7 @@ func largeResults(c *call, l *limits) []shortenable {
 }
 
 // candidates returns the texts that every cut keeps, that may be shown shorter, and that have at
-// least so many tokens as the parameter least says. The parameter own adds the model's own
-// messages and the host's instructions.
+// least least tokens. With own they include the model's own messages and the host's instructions.
 func candidates(c *call, l *limits, least int, own bool) (out []shortenable) {
 	for i := range c.Hosts {
 		if !c.mustStand(i) {
@@ -291,7 +292,7 @@ func breakable(role memkernel.Role, parts []memkernel.Part) bool {
 		!slices.ContainsFunc(parts, func(p memkernel.Part) bool { return p.Call != nil || ingest.Thinking(&p) })
 }
 
-// withFloor returns a text with its least size. Messages get their levels now.
+// withFloor returns a text with its least size. A message gets its levels here, if it has none yet.
 func withFloor(c *call, l *limits, t shortenable) shortenable {
 	parts := t.parts(c)
 	if c.Msgs[t.i].Role == memkernel.RoleAssistant {
@@ -326,7 +327,7 @@ func shortest(c *call, l *limits, t shortenable) int {
 	return l.Scale(c.Maker.Lowered(&t.seg, t.parts(c), text, hash, c.overhead(t.j)).Tokens)
 }
 
-// overhead is the framing that the first segment of a message bears.
+// overhead returns the framing tokens of a segment. Only the first segment of a message has them.
 func (c *call) overhead(segment int) int {
 	if segment > 0 {
 		return 0
@@ -334,8 +335,8 @@ func (c *call) overhead(segment int) int {
 	return c.Maker.Count.PerMessage
 }
 
-// lowered returns a text at the highest level that fits its share. If even the lowest level is
-// too large, the text is shown by a few lines. A text that fits is returned as it is.
+// lowered returns a text at the highest level that fits its share. If even the lowest level is too
+// large, only a few lines are shown. A text that fits is returned as it is.
 func lowered(c *call, l *limits, t shortenable, share int) shortenable {
 	if share >= t.size {
 		return t
@@ -399,8 +400,8 @@ func excerpted(c *call, l *limits, t shortenable, share int) (shortenable, bool)
 	return best, true
 }
 
-// withSpecial returns a segment with a text of a special size at a level, without the lower levels
-// that are not smaller.
+// withSpecial returns a segment with a text of a special size at a level. It removes the lower
+// levels that are not smaller.
 func withSpecial(s pagevm.Segment, level pagevm.Level, text pagevm.Shown) pagevm.Segment {
 	for lower := range level {
 		if s.At[lower].Tokens >= text.Tokens {
@@ -432,8 +433,9 @@ func excerpts(c *call, parts []memkernel.Part, page *pagevm.Page, role memkernel
 	}, len(in.Text)
 }
 
-// largestWithin returns the largest excerpt of at most room tokens, and its tokens, from excerpts of n
-// bytes on. No excerpt is longer than high bytes. The function try makes an excerpt.
+// largestWithin returns the largest excerpt of at most room tokens that it finds, and the excerpt's
+// tokens. The function try makes an excerpt of n bytes. largestWithin begins with n bytes, and
+// tries at most high bytes.
 func largestWithin[T any](room, n, high int, try func(n int) (T, int)) (best T, tokens int) {
 	low := 0
 	for range fitTries {

@@ -20,8 +20,8 @@ const maxLaterLine = 400
 
 // sayLater adds the user's later words about the same subject to recalled words of the user. For
 // example, "the port of X is 1" is not recalled without a later "the port of X is 2". If several
-// notes have the same later line, the best note is kept, and the others are the third result. The
-// second result has the additional citations.
+// notes have the same later line, out has only the best note, and same has the others. also has the
+// citations of the later words.
 func sayLater(c *call, l *limits, items []retrieval.Item) (out []retrieval.Item, also []memkernel.Ref, same []api.Excluded) {
 	at := placesOfPages(c.Hosts)
 	said := map[string]bool{}
@@ -52,7 +52,7 @@ func sayLater(c *call, l *limits, items []retrieval.Item) (out []retrieval.Item,
 }
 
 // restated returns the newest message after message i in which the user repeated a line of a text
-// with another value. It also returns the repeated line, "" if there is no such message.
+// with another value, and the repeated line. The line is "" if there is no such message.
 func restated(c *call, i int, text string) (message int, line string) {
 	for j := len(c.Msgs) - 1; j > i; j-- {
 		m := &c.Msgs[j]

@@ -33,13 +33,13 @@ func layOut(c *call, limits *limits, d *decision, a *appended) layout {
 	l.Bill = d.cached.Bill(r.Price, id, l.Blocks, l.Breakpoints, r.Now)
 	from := &d.cached
 	if last := c.prior.Last; l.Change.Kind == cachelayout.ChangeFirst && last != nil {
-		// Another model has its own cache.
+		// Each model has its own cache.
 		l.Change = cachelayout.Change{Kind: cachelayout.ChangeIdentity, Field: "model", Broken: cachelayout.LevelTools, Block: -1,
 			Old: last.Model, New: r.Model, BrokenTokens: last.Ledger.Tokens()}
 		from = &last.Ledger
 	}
-	// A cut of the kernel changes only messages. Any other part of a warm cache that is broken, the
-	// host broke.
+	// A cut of the kernel changes only messages. If any other part of a warm cache is broken, the
+	// host broke it.
 	if l.Change.Kind != cachelayout.ChangeMessages || a.Made.Cut == nil || c.Align.Rewrite != pagevm.RewriteNone {
 		if l.Change.Host = from.Blame(l.Change, r.Price, l.Bill, r.Now); l.Change.Host != nil {
 			l.Change.Host.Place = c.placeOf(&l.Change)

@@ -44,9 +44,9 @@ func paceOf(msgs []memkernel.Message) cachelayout.Pace {
 }
 
 // chooseLifetimes chooses the cache lifetimes to request from the provider. If the host names a
-// lifetime, its messages get that lifetime. If the host names no lifetime but was seen to use
-// one, it is expected to use that lifetime for all parts. All other lifetimes are chosen by price
-// and pace, and stay until the cache entry has expired.
+// lifetime, its messages get that lifetime. If the host names no lifetime but was seen to use one,
+// it is expected to use that lifetime for all parts. All other lifetimes are chosen by price and
+// pace. They stay the same until the cache entry has expired.
 func chooseLifetimes(c *call, l *limits, d *decision) lifetimes {
 	r := c.Request
 	if r.TTL == 0 && d.ttl != 0 {
@@ -83,8 +83,9 @@ const (
 	whyOrder  = "no part may live shorter than one behind it"
 )
 
-// earlier returns the paces of earlier sessions. For a sidechain it returns nil, since no earlier
-// pace is comparable, and for a prompt without a fixed part, which costs nothing for any lifetime.
+// earlier returns the paces of earlier sessions. It returns nil for a sidechain, since no earlier
+// pace is comparable. It also returns nil without a fixed part, since its lifetime then costs
+// nothing.
 func earlier(c *call, l *limits) []cachelayout.Pace {
 	if c.Request.Branch != "" || l.Fixed == 0 {
 		return nil
@@ -102,10 +103,9 @@ func expectedCalls(c *call) float64 {
 	return n
 }
 
-// seed gives a session's first plan the clock and the ledger of the transcript's
-// last recorded call, so that a kernel which takes over a session knows whether
-// the cache is warm. Without a recorded call the cache is cold with nothing
-// pending.
+// seed gives a session's first plan the clock and the ledger of the transcript's last recorded
+// call, so that a kernel which takes over a session knows whether the cache is warm. Without a
+// recorded call the cache is cold, and no message is pending.
 func seed(c *call, l *limits, cached cachelayout.Ledger, grown *pagevm.Projection) (cachelayout.Ledger, time.Duration) {
 	ttl := c.prior.Before.TTL
 	if sent(&cached) || len(c.Prev.Proj.Seen) > 0 {

@@ -19,7 +19,7 @@ import (
 // measured.
 type limits struct {
 	// Window and Reserve are corrected by refusals. limit is Window minus Reserve. Hard is the
-	// limit with the counts' own error taken off, for a prompt that the provider has not measured.
+	// limit minus the counts' own error, for a prompt that the provider has not measured.
 	Window, Reserve, Hard, limit int
 	// From is the source of Window.
 	From api.WindowFrom
@@ -31,13 +31,13 @@ type limits struct {
 	// Ratio is the number of calibrated tokens for a counted token. spread is the greatest number
 	// of real tokens for a calibrated token.
 	Ratio, spread float64
-	// Kind is how far the counts can be trusted.
+	// Kind tells how far the counts can be trusted.
 	Kind budget.Kind
 	// anchor is the provider's count of the last measured prompt.
 	anchor branch.Anchor
 }
 
-// past is what the requests before this one have shown.
+// past holds what earlier requests have shown about this one.
 type past struct {
 	Refusal refusal
 	// ran are the calls that ran. hits counts the pages that the model's newest calls used while
@@ -49,9 +49,9 @@ type past struct {
 	pace cachelayout.Pace
 }
 
-// measure fixes the limits of the plan. A plan that learns from a refusal measures twice, each
-// time from the values of the request. The returned call is compared with the prompt that the
-// model has really seen last: one that went out without a plan, or one before a refused one.
+// measure fixes the limits of the plan. A plan that learns from a refusal measures twice, each time
+// from the values of the request. The returned call is compared with the prompt that the model has
+// really seen last. That may be a prompt without a plan, or the prompt before a refused one.
 func measure(c call, w window) (call, limits, past, error) {
 	p := past{ran: c.Prev.Ran, sent: c.Prev.Ledger, pace: c.Prev.Pace}
 	l := weigh(&c, w, &c.Prev.Overflow)
@@ -103,7 +103,8 @@ const leastReserve = 8_000
 
 // reserveFor returns the part of the window that stays free for the answer. It is the reserve that
 // the host requires. If the host names the longest answer instead, and the provider refuses a
-// prompt that leaves less room, it is that answer. Otherwise it follows the answers of the session.
+// prompt that leaves less room, it is the size of that answer. Otherwise it follows the answers of
+// the session.
 func (l *limits) reserveFor(c *call, learned *branch.Refusals) int {
 	r, free := c.Request, l.Window-l.Fixed
 	n := budget.Reserve(l.Window, longestAnswer(c, l), r.MaxTokens)
@@ -121,8 +122,8 @@ func (l *limits) reserveFor(c *call, learned *branch.Refusals) int {
 	return n
 }
 
-// longestAnswer returns the size of the longest answer in the conversation. Recorded output may
-// be a stub, so that it only counts if it is larger than the message.
+// longestAnswer returns the size of the longest answer in the conversation. Some hosts record too
+// little output, so the recorded output only counts if it is larger than the message.
 func longestAnswer(c *call, l *limits) (n int) {
 	for i := range c.Msgs {
 		if m := &c.Msgs[i]; byModel(m) {
@@ -135,8 +136,8 @@ func longestAnswer(c *call, l *limits) (n int) {
 	return n
 }
 
-// withMargin returns the limit for a prompt of which the provider has measured a part, with the
-// error of the counts taken off the rest. The fixed part has no such error.
+// withMargin returns the limit for a prompt of which the provider has measured a part. The error of
+// the counts is subtracted from the rest. The fixed part has no such error.
 func (l *limits) withMargin(measured int) int {
 	return measured + int(float64(l.limit-measured)/l.spread)
 }
@@ -169,10 +170,10 @@ func hashOfSystem(system []memkernel.Part, unseen int) (hash string) {
 	return ingest.Hash(hash + strconv.Itoa(unseen))
 }
 
-// calibration returns the ratio between real and counted tokens, its spread and how far it can
-// be trusted. They come from the bills of this model: persisted observations, and the growth from
-// call to call that the transcript recorded. If the session itself has recorded enough, its sums
-// give the ratio and the spread of a whole prompt, whose parts err less together than alone.
+// calibration returns the ratio between real and counted tokens, its spread and how far it can be
+// trusted. They come from the bills of this model: persisted observations, and the growth from call
+// to call that the transcript recorded. If the session itself has recorded enough, its sums give
+// the ratio and the spread of a whole prompt, because the errors of its parts partly cancel.
 func calibration(c *call) (ratio, spread float64, kind budget.Kind) {
 	count := &c.Maker.Count
 	cal, own := c.recordedGrowth(c.prior.Calibration)
@@ -192,10 +193,10 @@ const leastCalls = 5
 // growthOfCall is the growth of the prompt by a call, by the kernel's count and by the bill.
 type growthOfCall struct{ counted, actual int }
 
-// ownRatio returns the ratio of the sums of a session's growth, and the spread of a prompt of the
-// session. The measured calls that a cut has left err by two standard deviations of their sum. The
-// error is largest if half of the calls are left. All other messages err by the spread of a single
-// call.
+// ownRatio returns the ratio of the sums of a session's growth, and the spread of a whole prompt.
+// The error of the measured calls that a cut leaves is taken as two standard deviations of their
+// sum. It is largest if half of the calls are left. The error of all other messages is the spread
+// of a single call.
 func ownRatio(c *call, own []growthOfCall, single float64) (ratio, spread float64) {
 	counted, actual, all := 0, 0, 0
 	for _, g := range own {
@@ -240,7 +241,7 @@ func (c *call) recordedGrowth(cal budget.Calibration) (budget.Calibration, []gro
 	return cal, own
 }
 
-// lastCall returns the call of the plan, for the state to remember.
+// lastCall returns the plan's call, to be stored in the next state.
 func (r *Result) lastCall() *branch.Call {
 	q := r.Request
 	return &branch.Call{ContextWindow: q.ContextWindow, Reserve: q.Reserve, FixedTokens: q.FixedTokens, Resolver: q.Resolver,
@@ -248,9 +249,9 @@ func (r *Result) lastCall() *branch.Call {
 		ToolTokens: r.ToolTokens, SystemTokens: r.SystemTokens, ToolHash: r.toolHash, SystemHash: r.systemHash}
 }
 
-// remembered returns the last call if only the sizes of its system prompt and tools are known
-// because another process planned the call. A compaction on demand is measured by it. It returns
-// nil if their texts are known, or if the request has other texts.
+// remembered returns the last call if another process planned it, so that only the sizes of its
+// system prompt and tools are known. A compaction on demand uses these sizes. It returns nil if the
+// texts are known, or if the request has other texts.
 func remembered(c *call) *branch.Call {
 	p, r := c.Prev, c.Request
 	last := p.Call

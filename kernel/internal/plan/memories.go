@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval/foreign"
 )
 
-// maxNamed is how many bad records of an answer a plan names.
+// maxNamed is the number of bad records of an answer that a plan names.
 const maxNamed = 3
 
 // memoryRecord is a record that may be shown, as a hit, with the source of its page.

@@ -12,12 +12,11 @@ import (
 )
 
 // mergeHits merges the kernel's hits and the records of other systems into one order, and returns
-// the hits that are left out. The hits in first come first. The scores of the others can't be
-// compared. It therefore takes one from each in turn, the kernel's hit first, so that the best of
-// each comes before the second of any. A hit that both found is kept once, in the kernel's words
-// and at the better of the two places. If there are far more records than fit, the rest of the
-// records are not compared. The parameter shown has the texts in the prompt, in the form for
-// comparison.
+// the hits that are left out. The hits in first come first. The scores of the other hits and of
+// records can't be compared. So one of each is taken in turn, a hit first. Text that both have is
+// kept once, in the kernel's words and at the better of the two places. If there are far more
+// records than fit, the rest of the records are not compared. The parameter shown has the texts in
+// the prompt, in the form for comparison.
 func mergeHits(c *call, l *limits, shown []string, first, own []retrieval.Hit, records []memoryRecord) (hits []retrieval.Hit, left []api.Excluded) {
 	if len(records) == 0 {
 		return append(first, own...), nil
@@ -35,7 +34,7 @@ func mergeHits(c *call, l *limits, shown []string, first, own []retrieval.Hit, r
 	take := func(h retrieval.Hit) {
 		hits, taken = append(hits, h), append(taken, bareWords(h.Text))
 	}
-	takeOwn := func(h retrieval.Hit) { // unless a record already says the same
+	takeOwn := func(h retrieval.Hit) { // takes a hit, unless a record already has the same text
 		for i := range hits {
 			if hits[i].Kind == retrieval.Foreign && says(taken[i:i+1], h.Text) {
 				leave(h, retrieval.Duplicate)
@@ -62,7 +61,7 @@ func mergeHits(c *call, l *limits, shown []string, first, own []retrieval.Hit, r
 		case says(taken, h.Text):
 			leave(h, retrieval.Duplicate)
 		default:
-			// A waiting hit of the kernel that says the same takes the record's place.
+			// A later hit of the kernel with the same text takes the record's place.
 			i := slices.IndexFunc(own, func(o retrieval.Hit) bool { return says([]string{bareWords(o.Text)}, h.Text) })
 			if i < 0 {
 				take(h)
@@ -95,8 +94,8 @@ func promptTexts(c *call, proj *pagevm.Projection, texts map[string]string) []st
 	return out
 }
 
-// says reports whether most lines of a text occur in one of texts. Lines of one short word are not
-// looked for, because they occur by chance.
+// says reports whether most lines of a text occur in one of texts. It ignores lines of one short
+// word.
 func says(texts []string, text string) bool {
 	all, there := 0, 0
 	for l := range strings.SplitSeq(text, "\n") {

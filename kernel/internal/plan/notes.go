@@ -11,8 +11,8 @@ import (
 // noteBytes limits the text of one note on a changed file.
 const noteBytes = 6000
 
-// tellings returns notes, at the beginning of a user turn, on files that differ from the prompt:
-// files that the carry block shows, or would show if the block were made now. Each change is noted
+// tellings returns notes on changed files, at the beginning of a user turn. These are files that
+// the carry block shows in another version, or would show if it were made now. Each change is noted
 // once. The notes come after the newest message because the blocks in front must keep their bytes
 // until the next cut.
 func tellings(c *call, d *decision) []pagevm.Block {
@@ -53,7 +53,7 @@ func tellings(c *call, d *decision) []pagevm.Block {
 // goneHash replaces the hash of a file that no longer exists.
 var goneHash = ingest.Hash("")
 
-// told finds the page by which a prompt shows a file most recently, nil if the prompt does not
+// told returns the page by which a prompt shows a file most recently, nil if the prompt does not
 // show the file.
 func (c *call) told(proj *pagevm.Projection, path string) *pagevm.Page {
 	for i := len(proj.Items) - 1; i >= 0; i-- {
@@ -80,7 +80,7 @@ func oldText(told *pagevm.Page) string {
 	return ""
 }
 
-// gaugeNote returns the gauge's line after the newest message, when a level was crossed.
+// gaugeNote returns the note with the gauge's line, if the plan crossed a level.
 func gaugeNote(c *call, d *decision) []pagevm.Block {
 	g := &d.Gauge
 	text := g.NextCut.Line(g.Reading, g.crossed, g.Trigger != "")

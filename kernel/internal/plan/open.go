@@ -2,14 +2,14 @@ package plan
 
 import "maps"
 
-// opening is the carry block that a prompt gets before the question of a cut, and the material
-// for the carry block of a cut.
+// opening is the carry block before a cut is considered, with the material for the carry block of a
+// cut.
 type opening struct {
 	// made is the carry block as it is now.
 	made carryBlock
 	// now reports that the prompt gets the carry block now.
 	now bool
-	// texts are all texts that were made for it so far.
+	// texts are all texts that were made for carry blocks so far.
 	texts map[string]string
 	// standing is the size of pins and workspace files in the carry block, calibrated.
 	standing int
@@ -47,9 +47,9 @@ func (o opening) showing(m material, blocks []textBlock) opening {
 	return o
 }
 
-// squeeze makes the workspace's files give up room if the newest messages do not fit next to the
-// files. The files give up room down to their floors. They do so in this plan if the carry block
-// is made now, otherwise at the next cut.
+// squeeze makes the workspace's files smaller if the newest messages do not fit next to them, at
+// most down to their floors. They shrink in this plan if the carry block is made now, otherwise at
+// the next cut.
 func squeeze(c *call, l *limits, o opening) opening {
 	over := l.Fixed + o.standing + mustStandTokens(c, l) + o.made.carry - l.Hard
 	if over <= 0 || o.standing == 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// mainFields are the fields of a page's structured form, in this order. A page without these
-// fields shows every scalar.
+// mainFields are the fields that a page's structured form shows, in this order. For a page without
+// them, the form shows every scalar.
 var mainFields = []string{"text", "goal", "step", "status", "attributes"}
 
 // Standing returns the pages that every prompt of a branch shows, binding ones first. A sidechain
@@ -42,7 +42,7 @@ func pinClass(p journal.StoredPage) paging.Pin {
 	return paging.PinNone
 }
 
-// endedPlan has the states of a plan that is no longer followed.
+// endedPlan has the states of a plan that nobody follows any more.
 var endedPlan = []string{"done", "completed", "abandoned", "closed"}
 
 // scopeName returns a scope in words.
@@ -53,8 +53,8 @@ func scopeName(s memkernel.Scope) string {
 	return "of this session"
 }
 
-// pin is a page that every prompt shows, as texts show it. The ref cites the page where other refs
-// cite a file, with the hash of the full text. A short text that is no shorter is "".
+// pin is a page that every prompt shows. full and short are its texts. short is "" if it would not
+// be shorter. ref cites the page in place of a file, with the hash of the full text.
 type pin struct {
 	*journal.StoredPage
 	id, full, short string
@@ -87,7 +87,7 @@ func pinPage(c *call, p *pin) *pagevm.Page {
 	})
 }
 
-// pinText shows a page's fields, all of them or the main ones.
+// pinText returns a text of a page's fields: of all fields or, with short, of the main ones.
 func pinText(p *journal.StoredPage, short bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[%s %s, %s, version %d]", p.Type, p.Key, scopeName(p.Scope), p.Version)
@@ -157,8 +157,8 @@ func untold(c *call, proj *pagevm.Projection) []pin {
 // noteHead is the heading of a page that was pinned or changed after the carry block was made.
 const noteHead = "[Set now, and binding from here on]\n"
 
-// waitingPins returns the size that notes on untold pins would add to a prompt. If they need
-// room, a cut is made for them.
+// waitingPins returns the size that notes on untold pins would add to a prompt. If there is no room
+// for them, a cut is made.
 func waitingPins(c *call, l *limits, proj *pagevm.Projection) int {
 	n := 0
 	for _, p := range untold(c, proj) {
@@ -167,8 +167,7 @@ func waitingPins(c *call, l *limits, proj *pagevm.Projection) int {
 	return n
 }
 
-// pinNotes returns notes on untold pins for the place after the newest message, each version
-// once.
+// pinNotes returns notes on untold pins. They come after the newest message, once per version.
 func pinNotes(c *call, proj *pagevm.Projection) []pagevm.Block {
 	key := c.Hosts[len(c.Hosts)-1].Key
 	var blocks []pagevm.Block

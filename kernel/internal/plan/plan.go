@@ -32,7 +32,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Prior is the state before a call. Nothing in it changes.
+// Prior is the state before a call. The plan does not change it.
 type Prior struct {
 	// Key is the session's key. Name is the name of the session's folder, from which page ids
 	// derive.
@@ -44,7 +44,7 @@ type Prior struct {
 	// Last is the conversation as it was shown to another model, if that model had the newest
 	// request and this model had no request. It is nil otherwise.
 	Last *branch.State
-	// Maker makes the pages. The plan sets the size that counts as large.
+	// Maker makes the pages. The plan sets its Large.
 	Maker ingest.Maker
 	// Releveled counts the pages whose representations were replaced.
 	Releveled int
@@ -118,8 +118,8 @@ type session interface {
 	// Earlier returns the paces of the agent's earlier sessions. These paces hold only the
 	// pauses.
 	Earlier() []cachelayout.Pace
-	// Neighbour returns the other session of the workspace that spoke last, nil if there is no
-	// other session.
+	// Neighbour returns the workspace's other session that spoke last, nil if there is no other
+	// session.
 	Neighbour() *Neighbour
 }
 
@@ -139,9 +139,9 @@ type WorkState struct {
 	// Latest is the newest record of the state, nil if there is no record. Written is the newest
 	// checkpoint, nil if there is no checkpoint.
 	Latest, Written *checkpoint.Checkpoint
-	// Input returns the content of the plan's checkpoint apart from the state.
+	// Input returns the content of the plan's checkpoint, except for the state.
 	Input func(checkpoint.Trigger, checkpoint.Reading) checkpoint.Input
-	// Source names the source of a restore text.
+	// Source names the record from which a restore text is made.
 	Source func(*checkpoint.Checkpoint) string
 }
 
@@ -166,7 +166,7 @@ type Result struct {
 	// Faults are the plan's faults. Alerts are signs of trouble that no prompt could have
 	// prevented.
 	Faults, Alerts []fault.Fault
-	// Trail holds the questions to the deciders and their answers, in order.
+	// Trail holds the questions to deciders and their answers, in order.
 	Trail []Step
 	// Next is the state of the conversation after the plan was sent.
 	Next *branch.State
@@ -196,7 +196,7 @@ func Make(ctx context.Context, prior *Prior, req *Request, s session, ws Workspa
 	a := appendBlocks(ctx, &c, &l, &d)
 	verify(&c, &l, &a)
 	if err := ctx.Err(); err != nil {
-		return nil, err // recall may have found only a part
+		return nil, err // if the context ended, recall may have found only a part
 	}
 	r := &Result{call: c, limits: l, past: past, decision: d, appended: a, layout: layOut(&c, &l, &d, &a)}
 	r.Faults, r.Alerts, r.Trail = c.log.faults, c.log.alerts, c.log.trail

@@ -19,9 +19,9 @@ const (
 	// futileTurns user turns have passed. A cut that a prompt needs to fit is always made, and
 	// goes deeper.
 	MaxFutile, futileTurns = 2, 10
-	// overflowTries is how often in a row a refused request is planned again.
+	// overflowTries is the number of refusals in a row that are answered by a new plan.
 	overflowTries = 3
-	// spiralCuts compactions within spiralWithin are a warning.
+	// spiralCuts is the number of compactions within spiralWithin that causes a warning.
 	spiralCuts   = 3
 	spiralWithin = 10 * time.Minute
 )
@@ -38,8 +38,8 @@ func stalled(c *call, l *limits, p *pagevm.Projection) bool {
 	return b.Futile >= MaxFutile && l.Conversation(p) < b.Size+l.MinReclaim() && c.turnsSoFar()-b.Turn <= futileTurns
 }
 
-// judge returns the breaker with the effect of a cut, and reports a session that is cut again and
-// again.
+// judge returns the breaker after the plan's cut, if any. It raises an alert for a session that is
+// cut again and again.
 func judge(c *call, l *limits, d *decision) branch.Breaker {
 	made := &d.Chosen
 	if made.Made.Cut == nil || made.Made.Cut.Event != "" {
@@ -57,9 +57,9 @@ func judge(c *call, l *limits, d *decision) branch.Breaker {
 	return b
 }
 
-// Spiral returns a warning of too many compactions within a short time, "" if there are few. It
-// counts the host's compactions and the cuts of a projection. Cuts that a cold cache made free do
-// not count.
+// Spiral returns a warning if there were too many compactions within a short time, "" otherwise. It
+// counts the host's compactions and the cuts of a projection, except for cuts that a cold cache
+// made free.
 func Spiral(compacted []time.Time, p *pagevm.Projection, now time.Time) string {
 	at := map[time.Time]bool{}
 	recent := func(t time.Time) bool { return !t.IsZero() && now.Sub(t) >= 0 && now.Sub(t) <= spiralWithin }

@@ -39,8 +39,8 @@ const recallFloor = 80
 // The prompt keeps the recalled block unchanged, and nothing is added to it.
 const turnRecalled = "turn_recalled"
 
-// recollection is what was recalled for a user turn: the recall to be recorded, nil if there was
-// none, its blocks, and the hits that were left out.
+// recollection is the memory recalled for a user turn. recall is the record of the recall, nil if
+// there was none. left are the hits that were left out.
 type recollection struct {
 	recall *pagevm.Recall
 	blocks []pagevm.Block
@@ -49,7 +49,7 @@ type recollection struct {
 
 // recalled searches memory for a user turn, once. The hits, together with the hits of the host's
 // own memory, become one block after the newest message. Hits that the prompt already shows are
-// left out. The block stays.
+// left out. The block stays in later prompts.
 func recalled(ctx context.Context, c *call, l *limits, d *decision, proj *pagevm.Projection) recollection {
 	tokens := c.prior.Memory.RecallTokens
 	if tokens < 0 {
@@ -68,7 +68,7 @@ func recalled(ctx context.Context, c *call, l *limits, d *decision, proj *pagevm
 	}
 	room := min(tokens, l.room(proj), (l.Hard-l.Fixed)/recallShare) - l.Scale(c.Maker.Count.PerMessage)
 	if l.Ratio != 1 {
-		room-- // sizes are rounded up apart, and the block's as one
+		room-- // the block's size is rounded up once, but the items' sizes one by one
 	}
 	if room < recallFloor {
 		return recollection{left: unread(c, string(retrieval.OverBudget)),
@@ -97,8 +97,8 @@ func recalled(ctx context.Context, c *call, l *limits, d *decision, proj *pagevm
 	return recollection{out, []pagevm.Block{block}, append(left, same...)}
 }
 
-// brought reports whether the host's own messages of a turn already hold the memory that was
-// recalled for the turn, because a hook added it.
+// brought reports whether a hook has already put recalled memory into the host's messages of the
+// turn.
 func (c *call) brought(turn string) bool {
 	for i := len(c.Msgs) - 1; i >= 0; i-- {
 		m := &c.Msgs[i]
@@ -114,8 +114,9 @@ func (c *call) brought(turn string) bool {
 	return false
 }
 
-// askMemory searches for the user's text and nothing else, since its words decide how likely the
-// hits are to answer it.
+// askMemory searches for the user's text. Further words would distort the estimate of how likely a
+// hit answers the text. Only a brief question is searched for together with the user's previous
+// message.
 func askMemory(ctx context.Context, c *call, d *decision, proj *pagevm.Projection, text string) retrieval.Result {
 	if c.workspace == nil {
 		return retrieval.Result{Reason: retrieval.Disabled, Mode: retrieval.NoSearch, Detail: memoryOff}
@@ -159,10 +160,10 @@ func (c *call) asked() string {
 	return transcript.Words(c.Msgs[i])
 }
 
-// searchable returns a searchable set of the messages that left the prompts of this conversation,
-// and a filter for the messages to search. The filter is needed because the session's other
-// conversations share the set, and because a call without its result is of no use. If a message
-// is still in the host's conversation, its page is not read from disk.
+// searchable returns the messages that left the prompts of this conversation, and a filter for the
+// messages to search. The filter is needed because the session's other conversations share the set,
+// and because a call without its result is of no use. Pages of messages that are still in the
+// host's conversation are not read from disk.
 func searchable(c *call, left []branch.Span, proj *pagevm.Projection) (*retrieval.Spans, func(*retrieval.Span) bool) {
 	wanted := map[string]bool{}
 	var pages []string
@@ -205,7 +206,7 @@ func placesOfPages(hosts []pagevm.HostMessage) map[string]int {
 	return at
 }
 
-// shownText returns the text of a page of message i, without thinking, secrets masked.
+// shownText returns the text of a page of message i, without thinking and with secrets masked.
 func shownText(c *call, i int, page *pagevm.Page) string {
 	var b strings.Builder
 	for _, s := range c.Hosts[i].Segments {

@@ -16,7 +16,7 @@ import (
 // content that the host did not show us rather than to our count.
 const maxRefusedRatio = 2
 
-// refusal is what a plan learns from the provider's refusal of the last request.
+// refusal holds the conclusions of a plan from the provider's refusal of the last request.
 type refusal struct {
 	// Refused reports that this plan answers a refusal of the prompt's size. Figures are the
 	// refusal's figures.
@@ -27,9 +27,9 @@ type refusal struct {
 	Count, Actual int
 	// prompt is the refused prompt.
 	prompt *pagevm.Projection
-	// thinking: this plan answers the refusal of thinking.
+	// thinking reports that this plan answers a refusal of thinking.
 	thinking bool
-	// limits are all limits that refusals have taught so far.
+	// limits are all limits that were learned from refusals so far.
 	limits branch.Refusals
 }
 
@@ -76,7 +76,8 @@ func refusesThinking(c *call) (bool, error) {
 	return false, api.ErrNoThinking
 }
 
-// thinkingOut asks for a cut that removes only thinking.
+// thinkingOut returns the candidate of a cut that removes only thinking. If the cut is refused, it
+// returns from.
 func thinkingOut(c *call, from candidate, cache pagevm.Cache) candidate {
 	wishes := pagevm.Wishes{Cut: &pagevm.CutWish{Reason: pagevm.CutThinking}}
 	for _, it := range from.Proj.Carry {
@@ -90,7 +91,7 @@ func thinkingOut(c *call, from candidate, cache pagevm.Cache) candidate {
 	return from
 }
 
-// figuresOf returns the figures of the text. The host's own figures take precedence.
+// figuresOf returns the figures of a refusal's text. The host's own figures take precedence.
 func figuresOf(o *api.Overflow) (*budget.Overflow, error) {
 	f, ok := budget.ParseOverflow(o.Text)
 	if !ok && o.Text != "" {
@@ -152,8 +153,8 @@ func withSizes(c *call, l *limits, r refusal) refusal {
 }
 
 // takenBack returns the last state without the results that only the refused request showed. The
-// model has not seen these results, so that they may be shown shorter. It returns nil if there
-// are no such results.
+// model has not seen these results, so they may be shown shorter. It returns nil if there are no
+// such results.
 func takenBack(c *call) *branch.State {
 	at := len(c.Hosts)
 	for at > 0 && transcript.HasResults(c.Msgs[at-1]) {

@@ -34,14 +34,15 @@ func (r *Result) Regions() ([]api.Region, int) {
 		total += r.Blocks[i].Tokens
 	}
 	if shift := r.AnchorShift(r.Next.Anchor, r.Proj); shift != 0 {
-		// The measured prompt was larger or smaller than the kernel's count of the same prompt.
+		// The provider's measured size differs from the kernel's count of the same prompt.
 		out[3].Tokens += shift
 		total += shift
 	}
 	return out, total
 }
 
-// Layout returns the cache side of a plan. The markers belong to the plan's breakpoints.
+// Layout returns the plan's use of the provider's cache. The markers belong to the plan's
+// breakpoints.
 func (r *Result) Layout(markers []transcript.Marker) api.Layout {
 	cuts, made, refused := r.cutsOf()
 	l := api.Layout{Breakpoints: make([]api.Breakpoint, 0, len(r.Breakpoints)), Change: r.Change, Bill: r.Bill, Cold: r.Cold, Clock: r.Clock,
@@ -62,7 +63,7 @@ func (r *Result) Layout(markers []transcript.Marker) api.Layout {
 
 func seconds(d time.Duration) int { return int(d / time.Second) }
 
-// list returns s, or an empty list for nil, so that no answer has null in place of a list.
+// list returns s, or an empty list for nil, so that JSON has no null in place of a list.
 func list[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -117,8 +118,8 @@ func (r *Result) shownParts(it *pagevm.Item) int {
 	return len(r.rendered(&r.Msgs[i], []pagevm.Item{*it}).Parts)
 }
 
-// bindingBeta is the beta header of Anthropic's drop option for thinking blocks
-// bound to another prefix.
+// bindingBeta is the beta header of Anthropic's option to drop thinking blocks that are bound to
+// another prefix.
 const bindingBeta = "thinking-binding-controls-2026-08-01"
 
 // Params returns the request settings that a plan requires.
@@ -236,7 +237,7 @@ func (r *Result) gone() iter.Seq2[int, *pagevm.Segment] {
 	}
 }
 
-// joined joins the parts of a note that there are.
+// joined joins the parts of a note that are not empty.
 func joined(note, more string) string {
 	if note == "" || more == "" {
 		return note + more
@@ -293,7 +294,7 @@ func (r *Result) callID(i int, s *pagevm.Segment) string {
 	return r.Msgs[i].Parts[s.Part].Result.CallID
 }
 
-// Retrieval returns a plan's report on retrieval.
+// Retrieval returns the outcome of recall.
 func (r *Result) Retrieval(withheld []retrieval.Withheld) api.Retrieval {
 	found := r.Proj.Recall
 	out := api.Retrieval{Reason: found.Reason, Mode: found.Mode, Detail: found.Detail, Citations: []string{}}
@@ -383,9 +384,9 @@ func (r *Result) added(i, end int) memkernel.Message {
 	return m
 }
 
-// placeSystem turns a system message whose neighbours left at a cut into a user message. The
-// Messages API accepts a system message only between a user's turn and the assistant's turn, or
-// at the end.
+// placeSystem turns a system message into a user message if its neighbours left at a cut. The
+// Messages API accepts a system message only between a user's turn and the assistant's turn, or at
+// the end.
 func placeSystem(msgs []memkernel.Message) {
 	for i := range msgs {
 		if msgs[i].Role != memkernel.RoleSystem {
@@ -408,8 +409,8 @@ func placeSystem(msgs []memkernel.Message) {
 	}
 }
 
-// rendered returns message m as items show it. Results and long messages have their levels, and runs
-// lack the thinking that a cut made invalid.
+// rendered returns message m as items show it. Results and long messages are shown at their levels.
+// Runs lack the thinking that a cut made invalid.
 func (r *Result) rendered(m *memkernel.Message, items []pagevm.Item) memkernel.Message {
 	full := true
 	for i := range items {
@@ -451,7 +452,7 @@ func (r *Result) Expected() *billing.Expected {
 	}
 }
 
-// firstSight returns the results that the plan is the first to show shortened, and those of such
+// firstSight returns the results that this plan is the first to show shortened, and the shortened
 // results that the model fetched since the last plan.
 func (r *Result) firstSight() (out []billing.FirstSight) {
 	for _, s := range r.segments(r.Align.At) {
@@ -483,7 +484,7 @@ func (r *Result) savedTokens() int {
 		n += s.At[pagevm.Full].Tokens
 	}
 	if len(r.Proj.Cuts) == 0 && n == 0 {
-		return 0 // no result was ever lowered except for its size
+		return 0 // only results that were too large were ever shortened
 	}
 	for it, s := range r.Proj.Spots(r.Hosts) {
 		if s.Segment != nil && (it.Bare || it.Shortened()) {

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// gauge is how full the context is, and what follows from it.
+// gauge holds how full the context is, and the consequences.
 type gauge struct {
 	Reading checkpoint.Reading
 	// NextCut is the distance to the next cut.
@@ -24,8 +24,8 @@ type gauge struct {
 	level, cutLevel int
 }
 
-// readGauge reads how full the context is. It decides on a line for the model and on a checkpoint.
-// If a cut is made, it decides on a checkpoint before the cut.
+// readGauge reads how full the context is. It decides whether the model gets a line about it and
+// whether a checkpoint is due. A cut needs a checkpoint first.
 func readGauge(c *call, l *limits, d *decision) gauge {
 	g := gauge{level: c.prior.Before.Level}
 	if !c.keepsWork() {
@@ -41,9 +41,8 @@ func readGauge(c *call, l *limits, d *decision) gauge {
 	}
 	told := toldOfCut(c, d.Chosen.Proj)
 	if g.Reading.Window == 0 || c.Align.At == len(c.Msgs) {
-		// The window is unknown, or the host repeats the same request. In a repeated request the
-		// blocks of the previous plan filled the prompt, and a new line would change bytes that
-		// were sent.
+		// The window is unknown, or the host repeats the last request. In a repeated request a new
+		// line would change bytes that were sent.
 		g.level, g.cutLevel = c.Prev.Level, int(told)
 		return g
 	}
@@ -66,10 +65,10 @@ func readGauge(c *call, l *limits, d *decision) gauge {
 	t.Compact = 1
 	near := t.Level(g.NextCut.Way(d.Before))
 	if near == checkpoint.LevelCompact && !c.InLoop() {
-		near = told // the due cut was not made: it is not announced
+		near = told // the due cut was not made, so it is not announced
 	}
 	if g.crossed == checkpoint.LevelShow && told > checkpoint.LevelShow {
-		g.crossed = checkpoint.LevelNone // a higher level was announced
+		g.crossed = checkpoint.LevelNone // a higher level was announced before
 	}
 	if near > told && g.level < int(near) {
 		g.crossed = max(g.crossed, near)
@@ -83,7 +82,7 @@ func (c *call) keepsWork() bool {
 	return !c.prior.Life.Off && !c.prior.Life.NoRestore && c.Request.Branch == ""
 }
 
-// toldOfCut returns the level on the way to the next cut that was announced since the last cut.
+// toldOfCut returns the highest level before the next cut that was announced since the last cut.
 func toldOfCut(c *call, p *pagevm.Projection) checkpoint.Level {
 	if p.Generation != c.Prev.Proj.Generation {
 		return checkpoint.LevelNone
@@ -91,11 +90,11 @@ func toldOfCut(c *call, p *pagevm.Projection) checkpoint.Level {
 	return checkpoint.Level(c.Prev.CutLevel)
 }
 
-// memoryTools are the names by which models write memory, in memkernel and elsewhere.
+// memoryTools are the names of tools that write memory, in memkernel and elsewhere.
 var memoryTools = []string{"memory_append", "memory_write", "memory_save", "save_memory", "memory_add", "memory"}
 
-// memoryTool returns the name of the tool in a request by which a model writes memory, under any
-// server's name. The result maybe reports that the host does not show its tools.
+// memoryTool returns the name of a request's tool that writes memory, with any server's prefix.
+// maybe reports that the host does not show its tools, so that the name is a guess.
 func memoryTool(tools []memkernel.Tool) (name string, maybe bool) {
 	for _, want := range memoryTools {
 		for i := range tools {
@@ -110,7 +109,8 @@ func memoryTool(tools []memkernel.Tool) (name string, maybe bool) {
 	return "", false
 }
 
-// restoreRoom returns the greatest length of a restore text, 0 if no restore text is made.
+// restoreRoom returns the greatest length of a restore text in tokens, 0 if no restore text is
+// made.
 func (c *call) restoreRoom(l *limits) int {
 	if !c.keepsWork() {
 		return 0
@@ -132,8 +132,8 @@ func worked(c *call, l *limits) *WorkState {
 	return ws
 }
 
-// resumed returns the restore text of a new conversation, if an earlier conversation of the
-// session left a checkpoint.
+// resumed returns the restore text for a new conversation if an earlier conversation of the session
+// left a state.
 func resumed(c *call, l *limits, m material) ([]textBlock, material) {
 	ws := worked(c, l)
 	if ws == nil {
@@ -143,11 +143,11 @@ func resumed(c *call, l *limits, m material) ([]textBlock, material) {
 		return neighbour(c, l, ws), m
 	}
 	if key := ws.State.Thread.Reader.Offset.Key; key != "" && ingest.Unseen(key, c.Msgs) > 0 {
-		return nil, m // the same conversation, taken up again
+		return nil, m // the same conversation was resumed
 	}
 	left := ws.Latest
 	if ws.State.Changed(ws.Written) {
-		// A checkpoint for the state that was captured since the newest one is written now.
+		// The captured state is newer than the newest checkpoint, so a checkpoint is written now.
 		m.behind = true
 		left = checkpoint.Build(ws.State, ws.Latest, ws.Input(checkpoint.TriggerSessionEnd, checkpoint.Reading{}))
 	}
@@ -180,7 +180,7 @@ func restored(c *call, ws *WorkState, cp *checkpoint.Checkpoint, opt checkpoint.
 		return nil
 	}
 	opt.Count = c.Maker.Count.Text
-	if opt.Occasion != checkpoint.OtherSession { // whose ids lead nowhere in this one
+	if opt.Occasion != checkpoint.OtherSession { // the other session's ids can't be read in this one
 		opt.Source, opt.Resolver = ws.Source(cp), c.Request.Resolver
 	}
 	return restoreText(c, checkpoint.Restore(cp, &opt))
@@ -196,5 +196,6 @@ func restoreText(c *call, text string) []textBlock {
 	return []textBlock{c.ownBlock(pagevm.ItemCarry, ingest.PageID("rs", c.prior.Name), pagevm.Structured, text)}
 }
 
-// RestoreRoom returns the greatest length of a restore text, which is smaller in small windows.
+// RestoreRoom returns the greatest length of a restore text in tokens. It is smaller in small
+// windows.
 func RestoreRoom(window int) int { return min(checkpoint.RestoreCap, window/100) }

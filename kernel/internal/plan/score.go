@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// scores is the worth of every shown item, for the selector.
+// scores holds the figures by which the selector judges every shown item.
 type scores struct {
 	hosts  []pagevm.HostMessage // with superseded evidence marked
 	seen   []pagevm.Seen        // all messages as a cut sees them
@@ -21,16 +21,16 @@ type scores struct {
 	uses   []pagevm.NameUse
 }
 
-// score looks at all messages from the newest back, so that the later messages are known. Messages
-// that have left count only with their words, because a name that was said once is likelier to be
-// said again. The texts are those of items of a special size, by hash. The keys of open are those
-// of messages with the results of open or newest checks.
+// score goes through all messages from the newest back, so that the later messages are known.
+// Messages that have left count only with their words, because a name that was mentioned once is
+// likelier to be mentioned again. texts has the texts of items of a special size, by hash. open has
+// the keys of messages with the results of open or newest checks.
 func score(c *call, texts map[string]string, seen []pagevm.Seen, open map[string]bool) *scores {
 	out := &scores{hosts: bared(c, c.supersede()), seen: seen, traits: perSegment[pagevm.Traits](c.Hosts)}
 	newest := c.Places[len(c.Places)-1].Atom
 	found := namesShown(c, texts, seen)
 	numbers := map[represent.Name]int32{}
-	all := []int32{}            // the names of all levels, which take their part of it
+	all := []int32{}            // the names of all levels; each level has a part of this slice
 	worked := map[string]bool{} // the tools and paths of newer results that were not errors
 	said := []int{}             // the newest message with each name, from 1 on
 	named := func(file string) int {
@@ -88,15 +88,15 @@ func score(c *call, texts map[string]string, seen []pagevm.Seen, open map[string
 	return out
 }
 
-// leavesThinking reports whether a cut shows a segment of message i without its thinking. A cut
-// does so for finished steps and turns, whose answers hold the result of the thinking. Providers
-// need thinking only within an open tool loop, but charge for all of it, unless they bind it to its
+// leavesThinking reports whether a cut shows a segment of message i without its thinking. It does
+// so in a finished step or turn, whose answer has the result of the thinking. Providers need
+// thinking only within an open tool loop, but charge for all of it, unless they bind it to its
 // prefix and drop it.
 func (c *call) leavesThinking(i int, s *pagevm.Segment) bool {
 	return s.Bare.Hash != "" && c.Places[i].Settled() && !c.Hosts[i].Held && !c.Request.Price.PreservedThinking
 }
 
-// bared returns messages in which those that lose their thinking at a cut have none.
+// bared returns messages without the thinking that a cut removes.
 func bared(c *call, hosts []pagevm.HostMessage) []pagevm.HostMessage {
 	for i := range hosts {
 		if !slices.ContainsFunc(hosts[i].Segments, func(s pagevm.Segment) bool { return c.leavesThinking(i, &s) }) {
@@ -116,7 +116,7 @@ func bared(c *call, hosts []pagevm.HostMessage) []pagevm.HostMessage {
 // none. It uses helpers because this is most of the work.
 func namesShown(c *call, texts map[string]string, seen []pagevm.Seen) [][]levelNames {
 	found := perSegment[levelNames](c.Hosts)
-	c.Page("") // the index of pages is made on first use, by one
+	c.Page("") // one goroutine makes the index of pages, on first use
 	var next atomic.Int32
 	longwork.Run(len(found), func() {
 		for i := int(next.Add(1)) - 1; i < len(found); i = int(next.Add(1)) - 1 {
@@ -163,7 +163,7 @@ func namesOf(c *call, texts map[string]string, m *memkernel.Message, s *pagevm.S
 	return names
 }
 
-// saidIn returns the text of a run of parts, tool inputs included.
+// saidIn returns the text of a run of parts, including tool inputs.
 func saidIn(parts []memkernel.Part) string {
 	var text strings.Builder
 	size := 0
@@ -185,7 +185,8 @@ func saidIn(parts []memkernel.Part) string {
 	return text.String()
 }
 
-// dialogueAct returns the act that left a segment of words or of a tool's input, and its state.
+// dialogueAct returns the act by which words or a tool's input came into the conversation, and the
+// segment's state. i is the index of the segment's message.
 func dialogueAct(c *call, i int, s *pagevm.Segment, named func(string) int) (act toolcall.Act, state pagevm.State) {
 	act = toolcall.ActUser
 	if c.Msgs[i].Role == memkernel.RoleAssistant {
@@ -197,7 +198,7 @@ func dialogueAct(c *call, i int, s *pagevm.Segment, named func(string) int) (act
 		}
 		if call := c.shown(p.Call); call.Kind == toolcall.CallEdit {
 			switch act = toolcall.ActEdit; {
-			case c.did().replaced(call, i+2): // the next message has its own result
+			case c.did().replaced(call, i+2): // the next message has the call's result
 				state = pagevm.TextGone
 			case c.did().done(call, named):
 				state = pagevm.TaskDone
@@ -206,7 +207,7 @@ func dialogueAct(c *call, i int, s *pagevm.Segment, named func(string) int) (act
 			}
 		}
 	}
-	if s.Lowest(true) < pagevm.Full { // mostly pasted: every level shows its request
+	if s.Lowest(true) < pagevm.Full { // mostly pasted text: every level shows the person's request
 		act, state = toolcall.ActRead, pagevm.Ordinary
 		if c.Places[i].Opener {
 			state = pagevm.InWork
@@ -215,5 +216,5 @@ func dialogueAct(c *call, i int, s *pagevm.Segment, named func(string) int) (act
 	return act, state
 }
 
-// unescape undoes JSON's escapes in the text of a call's input, as far as names are concerned.
+// unescape undoes those JSON escapes in a call's input that could hide names.
 var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\r`, "\r", `\t`, "\t", `\"`, `"`, `\/`, "/")

@@ -11,10 +11,9 @@ import (
 
 // settle sets the segments of messages that were sent to the levels at which they are shown. A
 // segment that must be shown keeps its level, and its text of a special size for as long as the
-// message is open. Any other segment gets the ordinary levels of its page, among which the next
-// cut chooses. If the shown text is shorter, the segment keeps the shown text. The result is the
-// same in a process that planned the messages itself, in one that planned some of them, and in
-// one that reads the session.
+// message is open. Any other segment gets the ordinary levels of its page, among which the next cut
+// chooses. If the shown text is shorter, the segment keeps the shown text. The result does not
+// depend on which of the messages this process planned itself.
 func settle(c *call) fitting {
 	f := fitting{hosts: c.Hosts, texts: map[string]string{}, own: map[string]bool{},
 		settled: branch.Settled{Generation: c.Prev.Proj.Generation, Releveled: c.prior.Releveled}}
@@ -48,7 +47,7 @@ func settle(c *call) fitting {
 					f.own[now.Page] = true
 				}
 			case i < answered && now.First == pagevm.Compressed:
-				// The model has seen the content whole already, unless an earlier prompt showed
+				// The model has already seen the content in full, unless an earlier prompt showed
 				// the same text.
 				if it := before()[now.Page]; it == nil || it.Level != pagevm.Compressed {
 					now.First = pagevm.Full
@@ -111,8 +110,8 @@ func asShown(s pagevm.Segment, it *pagevm.Item, mustStand, closed bool) (now pag
 	return s, special
 }
 
-// represented reports whether a segment lacks the levels that its page has. Another process made
-// such levels because it had to show the message shorter.
+// represented reports whether a page has levels that the segment lacks. Another process made them
+// because it had to show the message shorter.
 func represented(c *call, s *pagevm.Segment) bool {
 	if s.Kind != pagevm.ItemHost || s.Lowest(true) < pagevm.Full {
 		return false

@@ -52,11 +52,11 @@ func shownRefs(c *call, proj *pagevm.Projection) []memkernel.Ref {
 	return refs
 }
 
-// minLine is the length from which a line that occurs twice is no coincidence.
+// minLine is the length in bytes from which a line rarely occurs twice by coincidence.
 const minLine = 12
 
-// bareLine returns a line in the form for comparison: without a prefix that tools added (a number
-// and a mark), and "" if it is too short to say anything.
+// bareLine returns a line in the form for comparison, without a prefix that tools added (a number
+// and a mark). It returns "" for a line that is too short to compare.
 func bareLine(l string) string {
 	l = strings.TrimSpace(l)
 	digits := 0
@@ -122,7 +122,7 @@ func standingLines(c *call, proj *pagevm.Projection, texts map[string]string, hi
 	return wanted
 }
 
-// eachShown walks the texts of the host's messages as they are in the prompt.
+// eachShown calls look with each text of the host's messages, as the prompt shows it.
 func eachShown(c *call, proj *pagevm.Projection, texts map[string]string, look func(string)) {
 	for it, s := range proj.Spots(c.Hosts) {
 		switch {

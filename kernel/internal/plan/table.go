@@ -43,7 +43,7 @@ func (r *Result) spanOf() map[string]string {
 	return spans
 }
 
-// index finds what rows need of a plan.
+// index has the facts about a plan that rows need.
 type index struct {
 	used     map[string]paging.Access
 	pins     map[string]paging.Pin // by the place that a page cites
@@ -110,7 +110,7 @@ func blockRow(r *Result, x *index, it *pagevm.Item, place paging.Place) paging.P
 	row := paging.PageRow{ID: it.Page, Type: pagevm.Conversation, Scope: memkernel.ScopeSession, Pin: paging.PinNone, Place: place, Level: it.Level,
 		ShownTokens: r.Scale(it.Tokens), Last: x.used[it.Page], RecomputeCost: new(0.0)}
 	p := r.Page(it.Page)
-	if p == nil { // the list of spans, the summary, the text to go on from: made with the block
+	if p == nil { // such as the list of spans or the restore text, which are made with the block
 		*row.Tokens.Of(it.Level) = row.ShownTokens
 		if it.Page == ingest.PageID("rs", r.prior.Name) {
 			row.Type = pagevm.Plan

@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// verify checks the finished projection from the outside. The contract makes promises about pins,
-// about bootstrap files after a compaction and about recall. Each promise is kept, or is reported
-// as a fault that says why.
+// verify checks the finished projection independently of the stages. The paging contract makes
+// promises about pins, about bootstrap files after a compaction and about recall. A broken promise
+// is reported as a fault with the reason.
 func verify(c *call, l *limits, a *appended) {
 	for i := range c.pins {
 		verifyPin(c, l, a.Proj, &c.pins[i])
@@ -57,8 +57,8 @@ func verifyBootstrap(c *call, proj *pagevm.Projection) {
 	}
 }
 
-// verifyRecall reports a recall that failed, so that its empty result is not taken as proof that
-// memory has nothing.
+// verifyRecall reports a failed recall, so that its empty result is not taken as proof that memory
+// has nothing.
 func verifyRecall(c *call, r pagevm.Recall) {
 	switch retrieval.Reason(r.Reason) {
 	case retrieval.BackendError, retrieval.Denied:

@@ -11,20 +11,20 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// wordsRoom returns how many tokens of a window the words of persons may take, in the shown
-// messages and the carry block together. The share is our choice: in two of three long sessions,
-// typed text is at most 3 % of the messages.
+// wordsRoom returns the size in tokens that persons' words may have in a window, both in remaining
+// messages and in the carry block. The share is our choice: in two of three long sessions, persons
+// typed at most 3 % of the messages.
 func wordsRoom(window int) int { return window * 3 / 100 }
 
-// turnTokens is what the number of a turn and its line take.
+// turnTokens is the size of a turn's number and line in tokens.
 const turnTokens = 6
 
-// absent reports, by message, whether the prompt shows it nowhere or only shortened.
+// absent reports, by message, whether the message has left the prompt.
 type absent []bool
 
 func (a absent) lead() bool { return len(a) > 0 && a[0] }
 
-// leftBy returns the messages that the prompt lacks if the wish is granted. It may be nil.
+// leftBy returns the messages that the prompt lacks if a wish is granted. The wish may be nil.
 func leftBy(c *call, seen []pagevm.Seen, wish *pagevm.CutWish) absent {
 	out := make(absent, len(c.Msgs))
 	for i := range out {
@@ -33,10 +33,11 @@ func leftBy(c *call, seen []pagevm.Seen, wish *pagevm.CutWish) absent {
 	return out
 }
 
-// spoken are the words of one message of a person, in paragraphs.
+// spoken holds the words of one message of a person, in paragraphs.
 type spoken struct {
 	at, turn int
-	// corrects is the turn whose words these words correct, corrected the turn that corrects them.
+	// corrects is the turn that these words correct, and corrected is the turn that corrects them.
+	// 0 is no turn.
 	corrects, corrected int
 	parts               []paragraph
 }
@@ -44,10 +45,10 @@ type spoken struct {
 // paragraph is a part of a person's message that is shown or left out as a whole.
 type paragraph struct {
 	text string
-	// quoted reports that the person pasted it.
+	// quoted reports that the person pasted the text.
 	quoted bool
 	tokens int
-	// short is shown if there is no room for the text.
+	// short is the text that is shown if there is no room for text.
 	short string
 }
 
@@ -89,11 +90,11 @@ func (c *call) paragraphs(i int, text string, quoted bool) (out []paragraph) {
 	return out
 }
 
-// shortBytes is the length of the beginning that is shown of a paragraph left out.
+// shortBytes is the length of the shown beginning of a paragraph that is left out.
 const shortBytes = 80
 
-// beginning returns the beginning of a paragraph of message i, and where the rest can be read. It
-// returns "" if that is hardly shorter.
+// beginning returns the beginning of a paragraph of message i, and the page with the rest. It
+// returns "" if the beginning is hardly shorter than the paragraph.
 func (c *call) beginning(i int, text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	first = textutil.Head(strings.TrimSpace(first), shortBytes)
@@ -113,8 +114,8 @@ func (c *call) beginning(i int, text string) string {
 // maxRestated is the longest paragraph, in bytes, that may restate another one.
 const maxRestated = 400
 
-// corrected joins the messages of which one restates a paragraph of the other with another value.
-// The later one corrects the earlier one.
+// corrected marks messages in which one paragraph restates a paragraph of an earlier message with
+// another value. The later message corrects the earlier one.
 func corrected(said []spoken) []spoken {
 	ends := map[string][]int{} // the messages by the first and the last word of a paragraph
 	for i := range said {
@@ -142,13 +143,13 @@ func restates(was []paragraph, now string) bool {
 	})
 }
 
-// fitWords shortens paragraphs until all words fit in room tokens. It shortens pasted text first,
-// then the longest paragraphs. It shortens a message together with its correction. Words of
-// messages that are shown in full count, too.
+// fitWords shortens paragraphs until all words fit in room tokens. It first shortens pasted text,
+// then the longest paragraphs. A message and its correction are shortened together. Words of
+// messages that remain in the prompt count, too.
 func fitWords(said []spoken, room int, left absent, count func(string) int) []spoken {
 	total := 0
 	var groups []*group
-	joined := map[int]*group{} // the group of a message that is corrected, by turn
+	joined := map[int]*group{} // the group of a corrected message, by turn
 	out := slices.Clone(said)
 	for i := range out {
 		s := &out[i]
@@ -201,7 +202,7 @@ func fitWords(said []spoken, room int, left absent, count func(string) int) []sp
 	return out
 }
 
-// group are paragraphs that are shortened together.
+// group holds paragraphs that are shortened together.
 type group struct {
 	parts    []*paragraph
 	inPrompt []bool
@@ -209,8 +210,8 @@ type group struct {
 	longest  int
 }
 
-// nextToSummary returns what the prompt shows next to the entries of the summary: the words of
-// messages that left in at most room tokens, the messages that remain, and the files under work.
+// nextToSummary returns the content that the prompt shows next to the summary: persons' words in
+// messages that left (at most room tokens), the messages that remain, and the files under work.
 func (c *call) nextToSummary(left absent, room int) summary.Beside {
 	out := summary.Beside{}
 	for _, s := range fitWords(c.typed(), room, left, c.Maker.Count.Text) {

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// work is what the calls of a conversation used, by file and by command.
+// work holds the files and commands that the calls of a conversation used.
 type work struct {
 	files, commands map[string]*tried
 	newest          int
@@ -21,7 +21,7 @@ type work struct {
 // tried is a file or a command that the session has used.
 type tried struct {
 	name string
-	// at are the messages that used the file or command, last is the newest atom of them.
+	// at are the messages that used the file or command. last is the atom of the newest of them.
 	at   []int
 	last int
 	// edits are the inputs of the calls that edited a file.
@@ -80,13 +80,14 @@ func use(all map[string]*tried, name string, at, atom int) *tried {
 	return w
 }
 
-// The readEdits newest edits of a file are read for names, as far as they are no longer than maxEdit bytes.
+// Names are read from the readEdits newest edits of a file. Edits of more than maxEdit bytes are
+// skipped.
 const readEdits, maxEdit = 6, 32 << 10
 
 // The lengths of the names that are listed, in bytes.
 const minName, maxName = 6, 48
 
-// names counts the names in the newest edits of a file, without the names of the calls' own
+// names counts the names in the newest edits of a file. It ignores the names of the calls' own
 // fields. A whole edit is masked before it is cut into words.
 func (c *call) names(w *tried) map[string]int {
 	out := map[string]int{}
@@ -120,9 +121,9 @@ func named(word string) bool {
 }
 
 // workedText lists the files that the session has read and edited, and the commands that it ran
-// more than once, the likeliest to be needed again first. It leaves out the files and commands
-// that a remaining message names. A path or a command takes few tokens to show and many to find
-// again. The text takes at most room tokens.
+// more than once, the likeliest to be needed again first. It leaves out the files and commands that
+// a remaining message names. A path or a command costs few tokens to show, and many to find again.
+// The text takes at most room tokens.
 func (c *call) workedText(left absent, room int) string {
 	w := c.worked()
 	commands := room / 7
@@ -145,11 +146,11 @@ func (c *call) workedText(left absent, room int) string {
 	return b.String() + c.byFolder(w.ranked(w.files, left), room)
 }
 
-// listedNames is how many names are listed of an edited file.
+// listedNames is the number of names that are listed for an edited file.
 const listedNames = 16
 
-// byFolder lists files that take at most room tokens, a line for each folder. An edited file has
-// a star, and the names that its edits hold most often.
+// byFolder lists files in at most room tokens, a line for each folder. An edited file has a star,
+// and the names that its edits hold most often.
 func (c *call) byFolder(files []*tried, room int) string {
 	var folders []string
 	in, told := map[string]string{}, map[string]bool{}
@@ -183,7 +184,7 @@ func (c *call) byFolder(files []*tried, room int) string {
 	return b.String()
 }
 
-// mostNamed returns the most frequent names that are not told yet.
+// mostNamed returns the most frequent names that are not listed yet.
 func mostNamed(count map[string]int, told map[string]bool) string {
 	var names []string
 	for name := range count {

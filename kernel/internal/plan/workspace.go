@@ -53,8 +53,8 @@ func readFiles(prior *Prior, r *Request, ws Workspace, l *log) (out []File) {
 	return out
 }
 
-// files are the pins and workspace files of a carry block, and the values that they depend on:
-// whether the host's first messages are gone, and how much room the files have to give up.
+// files holds the pins and workspace files of a carry block, and the values on which they depend:
+// whether the host's first messages are gone, and the size by which the files have to shrink.
 type files struct {
 	made     bool
 	leadGone bool
@@ -62,7 +62,7 @@ type files struct {
 	blocks   []textBlock
 }
 
-// shown returns the blocks. A caller that appends to them does not change the files.
+// shown returns the blocks. A caller may append to them.
 func (f *files) shown() []textBlock { return f.blocks[:len(f.blocks):len(f.blocks)] }
 
 // withFiles returns the material with the files as they are to be shown now.
@@ -131,7 +131,7 @@ func carryFiles(c *call, l *limits, leadGone bool, squeezed int) (blocks []textB
 // carryBound returns the room that pins and the workspace's files may take in a prompt.
 func carryBound(c *call, l *limits) int { return min(c.prior.Memory.CarryTokens, l.Window/8) }
 
-// costs are what a page without a source position costs in the carry block.
+// costs are the costs of a page in the carry block.
 type costs struct {
 	// Tokens is the cost of each level, 0 for a level that the page does not have.
 	Tokens [pagevm.Full + 1]int
@@ -182,7 +182,7 @@ func filePage(c *call, src *File) *pagevm.Page {
 }
 
 // headed puts a heading with the file's name above the shown text. Rules are shown as the user's
-// own words. Remembered text is fenced as reference.
+// own words. Remembered text is marked as reference.
 func (s *File) headed(text string) string {
 	if s.Type == pagevm.Bootstrap {
 		return "[Workspace file " + s.Path + ", standing instructions]\n" + strings.TrimSpace(text)
