@@ -96,7 +96,7 @@ func misses(c *call) (branch.Ran, int) {
 	return ran, len(used)
 }
 
-// timePasses stands for the time in the map of what calls change. A waiting call changes it.
+// timePasses is the key of the time in [branch.Ran.Acts]. A waiting call changes the time.
 const timePasses = "time"
 
 // asksAnew reports whether an equal call had a reason to run again although its outcome was the

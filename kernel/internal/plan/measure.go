@@ -31,7 +31,7 @@ type limits struct {
 	// Ratio is the number of calibrated tokens for a counted token. spread is the greatest number
 	// of real tokens for a calibrated token.
 	Ratio, spread float64
-	// Kind tells how far the counts can be trusted.
+	// Kind is the kind of the counts, which decides how far they can be trusted.
 	Kind budget.Kind
 	// anchor is the provider's count of the last measured prompt.
 	anchor branch.Anchor
