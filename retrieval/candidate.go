@@ -31,8 +31,7 @@ type candidate struct {
 	held uint64
 }
 
-// over returns the note of the candidate's front matter that its file no longer holds, see
-// [index.Hit], or "" for a span.
+// over returns the Over of the candidate's [index.Hit], or "" for a span.
 func (c *candidate) over() string {
 	if c.found == nil {
 		return ""

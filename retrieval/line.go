@@ -301,7 +301,7 @@ func strip(lines []line) (out []line) {
 	text := plainText(lines)
 	for _, u := range markdownstore.Units(markdownstore.Document{Raw: text, Body: text, BodyLine: 1}) {
 		own := lines[u.StartLine-1 : min(u.EndLine, len(lines))]
-		code := 0 // the number of lines of code that follow
+		code := 0 // the number of lines that are code
 		empty := u.Kind == markdownstore.UnitRule || u.Kind == markdownstore.UnitMarker
 		if u.Kind == markdownstore.UnitCode {
 			code = 1 + strings.Count(strings.TrimRight(text[u.Start:u.End], "\n"), "\n")

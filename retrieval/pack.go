@@ -231,8 +231,8 @@ func (p *packer) note(it *Item) *note {
 }
 
 // fits reports whether a draft fits into the block. To save time it doesn't count the tokens of a
-// draft that is clearly too large. After a hit was cut down, a draft is too large unless it has at
-// most 1.5 times as many bytes per token as the earlier texts.
+// draft that is clearly too large. After a hit was cut down, that is a draft that would only
+// fit with over 1.5 times as many bytes per token as the earlier texts.
 func (p *packer) fits(d *draft) bool {
 	bytes := (p.Tokens - d.without) * maxDensity
 	if p.cut && p.counts > 0 {

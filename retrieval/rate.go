@@ -227,7 +227,7 @@ func (r *refiner) combine() {
 // repetitions lower it.
 func (r *refiner) scoreOf(s *session, i int, lent float64) float64 {
 	p, sig, whole := s.places[i], &r.sig, s.lends
-	if s.places[0].voice != unsaid { // if so, scores are computed one after the other
+	if s.places[0].voice != unsaid { // a session with an agent has one task after the other
 		whole = lent
 	}
 	score := p.own + s.lends*r.around(s.places, i)

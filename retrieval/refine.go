@@ -40,7 +40,8 @@ type place struct {
 	// holds. There must be several such words, and at least half of the question's. It is false for
 	// turns of conversations, because a turn with all words mostly asks the question.
 	complete bool
-	// every is like complete, but for all words of the question, even if there is only one.
+	// every reports whether the passage alone holds every word of the question, even if there is
+	// only one.
 	every bool
 	// named reports whether the question names the speaker. dated reports whether the passage
 	// mentions the time that the question names.

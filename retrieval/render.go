@@ -145,7 +145,7 @@ func dropped(r rune) bool {
 func bracket(r rune) bool { return r == '<' || r == '＜' || r == '﹤' }
 
 // maxPosing is the number of characters after a bracket that may be skipped before a name. maxTag
-// is the number of bytes after it that are searched.
+// is the number of bytes after the bracket that are searched.
 const (
 	maxPosing = 64
 	maxTag    = 1 << 10

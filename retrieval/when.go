@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// stretch is a range of days, from from to the day before to.
+// stretch is a range of days. It includes from and excludes to.
 type stretch struct{ from, to time.Time }
 
 // when is the time that a question names.

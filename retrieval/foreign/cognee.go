@@ -70,7 +70,7 @@ func cogneeEntries(doc any) ([]entry, error) {
 	return out, err
 }
 
-// combined returns the entries of an answer that one model wrote from several data sets.
+// combined returns the entries of the one answer for several data sets.
 func combined(m members) []entry {
 	group := members{}
 	if sets := list(m["datasets"]); len(sets) == 1 {
@@ -92,8 +92,8 @@ func combined(m members) []entry {
 	return nil
 }
 
-// elements returns the elements of a list and of the lists in it. Any other value is the only
-// element.
+// elements returns the elements of a list. If its only element is a list other than a triplet, it
+// returns the elements of that list. Any other value is the only element.
 func elements(v any) []any {
 	switch l, listed := v.([]any); {
 	case v == nil:
