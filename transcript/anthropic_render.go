@@ -59,7 +59,7 @@ func appendAnthropicPart(dst []byte, p *memkernel.Part) []byte {
 		return dst
 	}
 	if id := callOf(p); p.Raw != "" && safeID(id) == id && anthropicShaped(p) {
-		return appendClean(dst, p.Raw)
+		return AppendClean(dst, p.Raw)
 	}
 	switch {
 	case p.Kind == memkernel.PartText:

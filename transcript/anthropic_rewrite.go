@@ -90,7 +90,7 @@ func (w *anthropicWriter) raw(i int, m *memkernel.Message) {
 		marked = marked || ok
 	}
 	if marked || strings.Contains(raw, "_control") {
-		raw = string(appendClean(nil, raw))
+		raw = string(AppendClean(nil, raw))
 	}
 	if content := asBlocks(memberOf(raw, "content")); marked && content != "" {
 		var dst []byte
@@ -110,11 +110,11 @@ func appendAnthropicOwn(dst []byte, p *memkernel.Part) []byte {
 	id, n := callOf(p), len(dst)
 	switch {
 	case p.Kind == memkernel.PartOther:
-		return appendClean(dst, p.Raw)
+		return AppendClean(dst, p.Raw)
 	case safeID(id) == id:
 		return appendAnthropicPart(dst, p)
 	case p.Raw != "" && anthropicShaped(p):
-		return appendClean(dst, p.Raw)
+		return AppendClean(dst, p.Raw)
 	}
 	member := "id"
 	if isResult(p) {

@@ -65,7 +65,7 @@ func appendCodexPart(dst []byte, role memkernel.Role, p *memkernel.Part) []byte 
 			if item {
 				return appendCodexItem(dst, p, t)
 			}
-			return appendClean(dst, p.Raw)
+			return AppendClean(dst, p.Raw)
 		}
 	}
 	switch {

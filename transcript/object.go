@@ -10,9 +10,9 @@ import (
 // isMarkerKey reports whether a member of this name marks a cache breakpoint.
 func isMarkerKey(k string) bool { return k == "cache_control" || k == "prompt_cache_breakpoint" }
 
-// appendClean appends a block's JSON without cache markers and without invalid UTF-8. All other
-// bytes stay.
-func appendClean(dst []byte, raw string) []byte {
+// AppendClean appends the JSON of a block or message without cache markers and without invalid
+// UTF-8. All other bytes stay.
+func AppendClean(dst []byte, raw string) []byte {
 	if strings.Contains(raw, `"cache_control"`) || strings.Contains(raw, `"prompt_cache_breakpoint"`) {
 		return appendWithout(dst, raw, isMarkerKey)
 	}

@@ -61,7 +61,7 @@ func appendOpenAIPart(dst []byte, role memkernel.Role, p *memkernel.Part) []byte
 			dst = put(dst, `"`+p.Signature+`":`, p.Text)
 		}
 	case p.Raw != "" && openAIShaped(p):
-		return appendClean(dst, p.Raw)
+		return AppendClean(dst, p.Raw)
 	case p.Kind == memkernel.PartText:
 		return put(dst, `{"type":"text","text":`, p.Text, `}`)
 	case p.Kind == memkernel.PartToolUse:
@@ -247,7 +247,7 @@ func sendMessage(r *renderer, i, mark int, media []memkernel.Part) []memkernel.P
 	m := &r.Messages[i]
 	if r.own && m.Raw != "" && mark == noMark {
 		r.comma()
-		r.dst = appendClean(r.dst, m.Raw)
+		r.dst = AppendClean(r.dst, m.Raw)
 		return media
 	}
 	var parts []memkernel.Part

@@ -86,7 +86,7 @@ func TestCleanCutsOnlyMarkers(t *testing.T) {
 		{`{"input":{"cache_control":1}}`, `{"input":{"cache_control":1}}`},
 		{`{"content":[{"x":1,"cache_control":1},"s",{"cache_control":1,"y":2}],"z": 0}`, `{"content":[{"x":1},"s",{"y":2}],"z": 0}`},
 	} {
-		if diff := cmp.Diff(tc.want, string(appendClean(nil, tc.in))); diff != "" {
+		if diff := cmp.Diff(tc.want, string(AppendClean(nil, tc.in))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.in, diff)
 		}
 	}

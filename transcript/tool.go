@@ -71,7 +71,7 @@ func appendTool(dst []byte, f toolShape, t *memkernel.Tool) []byte {
 	d := readTool(t.Raw)
 	switch {
 	case d.shape(t.Raw) == f:
-		return appendClean(dst, t.Raw)
+		return AppendClean(dst, t.Raw)
 	case !d.plain():
 		return dst
 	}
@@ -99,7 +99,7 @@ func appendFunction(dst []byte, t *memkernel.Tool) []byte {
 		return dst
 	}
 	if d.typ == "" && !d.nested && !strings.Contains(t.Raw, `"input_schema"`) {
-		return appendClean(dst, t.Raw)
+		return AppendClean(dst, t.Raw)
 	}
 	members := d.named()
 	if d.schema != "" {

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -83,6 +86,44 @@ func marked(message string) string {
 		return strings.Replace(message[:strings.LastIndex(message, "}")], `"content":`, `"content":[{"type":"text","text":`, 1) + `,"cache_control":{"type":"ephemeral"}}]}`
 	}
 	return message[:i+1] + `,"cache_control":{"type":"ephemeral"}` + message[i+1:]
+}
+
+// TestMovedMarkerKeepsPages: a client marks the end of each request, so that the marker leaves the
+// message that it stood on. A program that is started in between stores nothing twice.
+func TestMovedMarkerKeepsPages(t *testing.T) {
+	s := newStage(t, fakemodel.Options{}, proxy.Options{}, nil)
+	pasted := big("pasted", 9000)
+	first := fmt.Sprintf(`{"role":"user","content":[{"type":"text","text":%q}]}`, pasted)
+	s.post(anthropic.path, anthropic.body([]string{marked(first)}, false), "X-Memkernel-Session", "s").planned(t)
+	s.settle()
+	if err := s.k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernel.Open(t.Context(), s.dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.k = k
+	s.start(k, proxy.Options{})
+	s.post(anthropic.path, anthropic.body([]string{first, anthropic.said("ok"), marked(anthropic.user("go on"))}, false), "X-Memkernel-Session", "s").planned(t)
+	s.settle()
+	var holding []string
+	blobs := os.DirFS(filepath.Join(s.dir, ".memkernel", "blobs"))
+	if err := fs.WalkDir(blobs, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(blobs, p)
+		if strings.Contains(string(data), "func workpasted100()") {
+			holding = append(holding, p)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(holding) != 1 {
+		t.Errorf("the pasted text is stored in %q", holding)
+	}
 }
 
 // cost is what a request costs, in uncached input tokens.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/pagevm/represent"
+	"github.com/memkernel/memkernel/transcript"
 )
 
 // HashMessage returns the hash of a host message's content. The hash stays the same if the host
@@ -48,7 +49,7 @@ func hashPart(h *bufio.Writer, p *memkernel.Part) {
 		field(h, p.Media.Data)
 		field(h, p.Media.URL)
 	case p.Kind == memkernel.PartOther:
-		field(h, p.Raw)
+		field(h, string(transcript.AppendClean(nil, p.Raw)))
 	}
 }
 
@@ -116,13 +117,13 @@ func ResultText(r *memkernel.ToolResult) string {
 func ResultContent(p *memkernel.Part) string {
 	r := p.Result
 	if r.Opaque && p.Raw != "" {
-		return p.Raw
+		return string(transcript.AppendClean(nil, p.Raw))
 	}
 	text := ResultText(r)
 	for i := range r.Content {
 		switch c := &r.Content[i]; {
 		case c.Kind == memkernel.PartOther:
-			text += "\n" + c.Raw
+			text += "\n" + string(transcript.AppendClean(nil, c.Raw))
 		case c.Media != nil && c.Text != "":
 			text += "\n" + c.Text
 		}

@@ -173,7 +173,8 @@ func (g *Maker) RunText(m *memkernel.Message, from, to int) string {
 	return g.runContent(m, from, to).text
 }
 
-// runContent is the stored content of a run of parts, and the media in the run.
+// runContent is the stored content of a run of parts, and the media in the run. The host's cache
+// markers are no content: they move from call to call, and the page must stay the same.
 func (g *Maker) runContent(m *memkernel.Message, from, to int) runContent {
 	var text strings.Builder
 	var media []*memkernel.Media
@@ -186,7 +187,7 @@ func (g *Maker) runContent(m *memkernel.Message, from, to int) runContent {
 			}
 		}
 		if p.Raw != "" {
-			text.WriteString(p.Raw)
+			text.Write(transcript.AppendClean(nil, p.Raw))
 		} else {
 			text.Write(transcript.AppendPart(nil, transcript.FormatAnthropic, m.Role, p))
 		}
