@@ -208,7 +208,7 @@ func TestRule3ColdInALoop(t *testing.T) {
 	if p := planned(t, k, big()); p.Layout.Cold || p.Layout.Made != nil {
 		t.Errorf("a new turn in a warm cache: cold %v, cut %+v", p.Layout.Cold, p.Layout.Made)
 	}
-	c.loop(2, 9000)
+	c.loop(3, 9000)
 	c.grow()
 	c.gap(time.Hour)
 	if p := planned(t, k, big()); p.Layout.Made == nil || p.Layout.Made.Reason != string(pagevm.CutCold) {

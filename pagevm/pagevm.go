@@ -47,7 +47,7 @@
 //	finished task                      file neither touched nor named since a commit or a done task
 //	by worth                           anything else
 //	file in work                       a file that was read or edited since, an open error, the last check
-//	newest                             the last 25,000 tokens, at most a quarter of the room: as they are
+//	newest                             the last 25,000 tokens, at most half of what is kept: as they are
 //
 // Beside this order, instructions stay at least as outlines, as far as they take a tenth of the window.
 //

@@ -164,7 +164,7 @@ func TestWithout(t *testing.T) {
 				if math.Abs(sum.BilledUSD-bill) > 1e-9 || sum.Calls != p.turns || sum.Estimated != p.turns {
 					t.Errorf("billed %.5f, counted %+v", bill, sum)
 				}
-				if cuts == 0 && sum.WithoutUSD != sum.BilledUSD {
+				if !c.cuts && sum.WithoutUSD != sum.BilledUSD {
 					t.Errorf("nothing was cut, and it would have cost %.5f, not %.5f", sum.WithoutUSD, sum.BilledUSD)
 				}
 				if math.Abs(sum.WithoutUSD-want) > 0.01*want {

@@ -131,7 +131,7 @@ func makeCut(c *call, l *limits, want *wanted, uncut candidate, m material) cand
 	m.summary = advanced(c, m.summary)
 	seen := slices.Concat(c.Align.Seen, pagevm.SeenOf(c.Hosts[c.Align.At:]))
 	worth := score(c, uncut.Texts, seen, openChecks(&m.summary))
-	newest := min(newestTokens, l.unscale(l.Hard-l.Fixed)/newestShare)
+	newest := max(0, min(newestTokens, l.unscale(want.cut.TargetTokens-l.Fixed)/newestShare))
 	best := uncut
 	best.summary, best.Spans = m.summary, c.Prev.Spans
 	target, most := want.cut.TargetTokens, want.cut.MostTokens
