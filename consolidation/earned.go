@@ -119,6 +119,16 @@ func Stated(st ledger.Statement) string {
 	return "- " + mark + " " + oneLine(st.Text)
 }
 
+var statedTags = textutil.LazyRegexp(`^- (?:\[[a-z]+\] )+`)
+
+// StatedIn returns the words of an item that [Stated] made, "" for any other line.
+func StatedIn(line string) string {
+	if tags := statedTags.FindString(line); tags != "" {
+		return line[len(tags):]
+	}
+	return ""
+}
+
 // only returns the tags of t that are also in some.
 func (t Tags) only(some ...tag) Tags {
 	return slices.DeleteFunc(slices.Clone(t), func(x tag) bool { return !slices.Contains(some, x) })

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/embed"
@@ -15,6 +16,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/internal/archive"
 	mem "github.com/memkernel/memkernel/kernel/internal/memory"
 	"github.com/memkernel/memkernel/kernel/internal/plan"
+	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/pagevm/mask"
 	"github.com/memkernel/memkernel/retrieval"
@@ -215,6 +217,16 @@ func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.R
 		}
 	}
 	res := k.memory.Search(ctx, sc, q, mem.Patience{Wait: req.Wait, Asked: true, Peek: req.Peek, Progress: req.Progress})
+	if req.Prompt && req.SessionKey != "" && len(res.Hits) > 0 {
+		if err := k.reading(ctx, req.SessionKey, func(s *session.Session) error {
+			if heard := s.Heard(); heard != nil {
+				res.Hits = slices.DeleteFunc(res.Hits, func(h retrieval.Hit) bool { return h.Kind == retrieval.Memory && heard(h.Text) })
+			}
+			return nil
+		}); err != nil {
+			return nil, fmt.Errorf("search session %s: %w", req.SessionKey, err)
+		}
+	}
 	return &res, ctx.Err()
 }
 

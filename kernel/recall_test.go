@@ -15,6 +15,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/budget"
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
@@ -125,6 +126,36 @@ func TestRecallLeavesOutWhatThePersonSaid(t *testing.T) {
 		if got := mustPlan(t, k, req).Retrieval; got.Items != want {
 			t.Errorf("after %q: %+v", said, got)
 		}
+	}
+}
+
+// TestPromptsSearchLeavesOutWhatItsSessionHeard: a prompt is not given what was typed in its own
+// session, as long as the session's host shows it. Other sessions are.
+func TestPromptsSearchLeavesOutWhatItsSessionHeard(t *testing.T) {
+	dir := t.TempDir()
+	putAll(t, dir, map[string]string{"MEMORY.md": "# Memory\n"})
+	k := openKernel(t, dir)
+	defer k.Close()
+	c := newConversation(6)
+	c.add(memkernel.RoleUser, words("Our production database is called orca-main and it lives in eu-west-1."))
+	c.say()
+	observe(t, k, api.Turn{Messages: c.msgs, Now: c.now, Private: true})
+	if _, err := k.Reindex(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	found := func(session string) int {
+		res, err := k.Search(t.Context(), api.SearchRequest{Query: "How do I connect to the production database?", Prompt: true, SessionKey: session, Private: true, Lines: true, Source: api.SourceMemory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(res.Hits)
+	}
+	if own, other := found("s"), found("another"); own != 0 || other != 1 {
+		t.Errorf("%d hits in its own session, %d in another", own, other)
+	}
+	pass(t, k.Compact, api.Boundary{Messages: c.msgs, Source: checkpoint.Source{Compactions: 1}, Now: c.now})
+	if n := found("s"); n != 1 {
+		t.Errorf("%d hits after a compaction", n)
 	}
 }
 

@@ -9,7 +9,8 @@ type SearchRequest struct {
 	// Query is the question in the user's words. It has no syntax.
 	Query string
 	// Prompt: Query is a whole prompt, which may be longer than [MaxQuestion], and nobody asked for
-	// the hits, see [retrieval.Query].
+	// the hits, see [retrieval.Query]. What a person stated in the session is then left out, as long
+	// as the host's prompts hold all of the session.
 	Prompt bool
 	// SessionKey names the session whose past is searched together with the files; "" for files
 	// only.

@@ -108,6 +108,24 @@ func (s *Session) Promised() []journal.Entry {
 	return f.Entries
 }
 
+// Heard returns a function that reports whether a passage of a day's log has nothing but what persons
+// stated in this session. The function is nil if a message of the session has left the prompts of
+// its host, which then may no longer show these words.
+func (s *Session) Heard() func(passage string) bool {
+	if p := (kept{s}).Progress(); s.Journal == nil || p.Compactions > 0 || p.Cut != "" {
+		return nil
+	}
+	said, read := map[string]bool{}, 0
+	if err := recall(s, memoryKey, memoryField, "entry of memory", &read, func(_ string, e *workstate.Entry) {
+		for _, i := range e.Items {
+			said[i] = true
+		}
+	}); err != nil || len(said) == 0 {
+		return nil
+	}
+	return func(passage string) bool { return workstate.Repeats(passage, said) }
+}
+
 // write adds the promised entry to its file. It searches the file for the entry's id, so the file
 // never has the entry twice.
 func (s *Session) write(ctx context.Context, id string, e workstate.Entry) (markdownstore.Appended, error) {

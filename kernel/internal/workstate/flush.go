@@ -171,6 +171,22 @@ func wordsItem(text string) string {
 	return ingest.PageID("fi", "human-words", strings.TrimRight(oneLine(text), " .!。！"))
 }
 
+// Repeats reports whether a passage of a day's log has nothing but persons' statements that are among
+// items, apart from headings and marks.
+func Repeats(passage string, items map[string]bool) bool {
+	repeats := false
+	for line := range strings.Lines(passage) {
+		switch line = strings.TrimSpace(line); {
+		case line == "", strings.HasPrefix(line, "#"), strings.HasPrefix(line, "<!--"):
+		case !items[wordsItem(consolidation.StatedIn(line))]:
+			return false
+		default:
+			repeats = true
+		}
+	}
+	return repeats
+}
+
 // personal returns the person's own words in a message. If a message only asks to remember a quoted
 // text, this text is included.
 func personal(m *memkernel.Message) string {
