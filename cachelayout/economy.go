@@ -108,8 +108,9 @@ func (e Economy) level() (float64, error) {
 }
 
 // saveFloor is the least conversation that is kept where money comes first, of any window. In a
-// window of 200k, 14 recorded sessions cost $215.00 with 12,000 tokens, $211.17 with 16,000 and
-// $212.29 with 20,000 (mkbench economics, 2026-11-30): below that, cuts cost more than they save.
+// window of 200k, 14 recorded sessions cost $182.68 with 12,000 tokens, $189.26 with 16,000 and
+// $197.63 with 20,000, and 88.6, 89.4 and 90.8 % of their actions were ready (mkbench economics,
+// 2026-12-01).
 const saveFloor = 16_000
 
 // thrift holds the constants of the marks for an economy. The zero value is not usable. Use
