@@ -4,7 +4,6 @@ package ui
 // name.
 func Documents() map[string][]any {
 	return map[string][]any{
-		"memkernel/ui_call/v1":     {callJSON{}},
 		"memkernel/ui_find/v1":     {findJSON{}},
 		"memkernel/ui_page/v1":     {pageJSON{}},
 		"memkernel/ui_session/v1":  {sessionJSON{}},
