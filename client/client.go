@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"net/http"
@@ -241,9 +240,6 @@ type Error struct {
 	Started bool
 	// MissingTokens is the number of further tokens that a plan would need.
 	MissingTokens int
-	// Current is the present state of a file that has changed since it was read, with the code
-	// CONFLICT.
-	Current json.RawMessage
 	// final reports whether the client makes no further connection.
 	final bool
 	// wait is how long the client should wait before its next call, as the server asked.
@@ -267,14 +263,13 @@ type wireError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 	Data    struct {
-		Code          string          `json:"code"`
-		Hint          string          `json:"hint"`
-		Started       bool            `json:"started"`
-		MissingTokens int             `json:"missing_tokens"`
-		Current       json.RawMessage `json:"current"`
+		Code          string `json:"code"`
+		Hint          string `json:"hint"`
+		Started       bool   `json:"started"`
+		MissingTokens int    `json:"missing_tokens"`
 	} `json:"data"`
 }
 
 func (w *wireError) error() *Error {
-	return &Error{Number: w.Code, Code: w.Data.Code, Message: w.Message, Hint: w.Data.Hint, Started: w.Data.Started, MissingTokens: w.Data.MissingTokens, Current: w.Data.Current}
+	return &Error{Number: w.Code, Code: w.Data.Code, Message: w.Message, Hint: w.Data.Hint, Started: w.Data.Started, MissingTokens: w.Data.MissingTokens}
 }

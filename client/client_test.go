@@ -189,19 +189,6 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	own := protocol.RememberParams{SessionKey: "s", Private: true, Path: "memory/own.md", Text: "Kim owns the ledger."}
-	if _, err := c.Remember(t.Context(), &own); err != nil {
-		t.Fatal(err)
-	}
-	edit := protocol.UpdateParams{SessionKey: "s", Private: true, Path: own.Path, Old: "Kim", Text: "Noor"}
-	if _, err := c.MemoryUpdate(t.Context(), &edit); err != nil {
-		t.Fatal(err)
-	}
-	edit.Text = "Ada"
-	e := &Error{}
-	if _, err := c.MemoryUpdate(t.Context(), &edit); !errors.As(err, &e) || e.Code != "CONFLICT" || !strings.Contains(string(e.Current), "Noor owns the ledger.") {
-		t.Errorf("%v: %s", err, e.Current)
-	}
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := c.Status(stopped, nil); !errors.Is(err, context.Canceled) {
@@ -215,6 +202,7 @@ func TestErrors(t *testing.T) {
 	if _, err := c.Status(t.Context(), nil); err != nil { // the client is none the worse
 		t.Error(err)
 	}
+	e := &Error{}
 	stages := map[string]bool{}
 	ctx := WithProgress(t.Context(), func(p Progress) { stages[p.Stage] = true })
 	if _, err := c.Reindex(ctx, &protocol.ReindexParams{Progress: true, Full: true}); err != nil {

@@ -134,38 +134,6 @@ func (m *Methods) Remember(ctx context.Context, p *protocol.RememberParams) (*pr
 	return answered[protocol.Remembered](ctx, m, "remember", p)
 }
 
-// MemoryList: the entries of memory, newest first, with their lines and authors.
-func (m *Methods) MemoryList(ctx context.Context, p *protocol.ListParams) (*protocol.MemoryList, error) {
-	if p == nil {
-		p = &protocol.ListParams{}
-	}
-	return answered[protocol.MemoryList](ctx, m, "memory.list", p)
-}
-
-// MemoryUpdate: replace a passage of memory, if it is what was read.
-func (m *Methods) MemoryUpdate(ctx context.Context, p *protocol.UpdateParams) (*protocol.EditDocument, error) {
-	if p == nil {
-		p = &protocol.UpdateParams{}
-	}
-	return answered[protocol.EditDocument](ctx, m, "memory.update", p)
-}
-
-// MemoryDelete: take a passage out of memory, if it is what was read.
-func (m *Methods) MemoryDelete(ctx context.Context, p *protocol.EditParams) (*protocol.EditDocument, error) {
-	if p == nil {
-		p = &protocol.EditParams{}
-	}
-	return answered[protocol.EditDocument](ctx, m, "memory.delete", p)
-}
-
-// MemoryUndo: take such a change back.
-func (m *Methods) MemoryUndo(ctx context.Context, p *protocol.UndoParams) (*protocol.UndoDocument, error) {
-	if p == nil {
-		p = &protocol.UndoParams{}
-	}
-	return answered[protocol.UndoDocument](ctx, m, "memory.undo", p)
-}
-
 // MemoryTool: answer a call of Anthropic's memory tool.
 func (m *Methods) MemoryTool(ctx context.Context, p *protocol.MemoryToolParams) (*protocol.MemoryToolDocument, error) {
 	if p == nil {

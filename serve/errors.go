@@ -58,8 +58,6 @@ type errorData struct {
 	Started bool `json:"started,omitempty"`
 	// MissingTokens is the number of tokens by which the smallest possible prompt is too long.
 	MissingTokens int `json:"missing_tokens,omitempty"`
-	// Current is the present state of a file that has changed since it was read, with CONFLICT.
-	Current *api.StaleError `json:"current,omitempty"`
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -110,7 +108,6 @@ func asError(err error) *Error {
 	if small, ok := errors.AsType[*budget.TooSmallError](err); ok {
 		e.Data.MissingTokens = small.Over
 	}
-	errors.As(err, &e.Data.Current)
 	return e
 }
 
@@ -129,10 +126,6 @@ var reasons = []reason{
 	{a[*budget.TooSmallError], "BUDGET_INSUFFICIENT", "use a larger context_window, a smaller reserve, or less in system, tools and fixed_tokens"},
 	{a[*api.OverflowError], "OVERFLOW", "nothing that was refused can be made smaller: compact, reset, or use a larger model"},
 	{a[*store.LogError], "DAMAGED", "run 'memkernel check'"},
-	{a[*api.StaleError], "CONFLICT", "data.current is what stands there: read it, and ask again"},
-	{a[*api.PersonError], "PERSON", "remember adds what holds now"},
-	{a[*api.SecretError], "SECRET", "let a person take the secret out of the file"},
-	{a[*api.EditError], "REFUSED", "the message says what would be carried out"},
 	{the(context.Canceled), "CANCELLED", "the call was cancelled"},
 	{the(context.DeadlineExceeded), "DEADLINE", "allow more time by deadline_ms, or deliver the call again"},
 	{the(api.ErrClosed), "STOPPING", "connect again: a new daemon serves the same state"},
@@ -143,7 +136,6 @@ var reasons = []reason{
 	{the(api.ErrPrivate), "PRIVATE", "say private, or plan it under another session_key"},
 	{the(api.ErrNoThinking), "NO_OVERFLOW", "hand in the messages that were refused"},
 	{the(api.ErrNoOverflow), "NO_OVERFLOW", "hand in the provider's words as they came, or none"},
-	{the(api.ErrEditsOff), "DISABLED", "workspace.agent_edits lets agents change memory"},
 	{the(markdownstore.ErrDenied), "DENIED", "search cites what can be read"},
 	{the(transcript.ErrUnknownDialect), "UNKNOWN_DIALECT", "name the dialect: anthropic, openai, codex or pi"},
 	{the(index.ErrForeign), "INDEX_FOREIGN", "move the file away, or use another state directory"},

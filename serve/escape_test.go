@@ -42,10 +42,16 @@ func TestNoWayOut(t *testing.T) {
 			if err != nil || !utf8.ValidString(path) {
 				continue
 			}
-			for method, more := range map[string]string{"read": "", "remember": `,"text":"planted"`, "memory.update": `,"text":"planted","old":"inside"`, "memory.delete": `,"old":"inside"`} {
+			for method, more := range map[string]string{"read": "", "remember": `,"text":"planted"`} {
 				r := c.call(method, fmt.Sprintf(`{"path":%s%s}`, raw, more))
 				if r.Error == nil && (method != "read" || r.Result["text"] != "") || r.Error != nil && r.Error.Code == codes["INVALID_PARAMS"] {
 					t.Errorf("%s %s: %+v", method, raw, r)
+				}
+			}
+			for tool, more := range map[string]string{"memory_update": `,"text":"planted"`, "memory_delete": ""} {
+				r := c.call("tools.call", fmt.Sprintf(`{"name":%q,"arguments":{"old":"inside","path":%s%s}}`, tool, raw, more))
+				if r.Error == nil && r.Result["content"].(map[string]any)["reason"] == "OK" || r.Error != nil && r.Error.Code == codes["INVALID_PARAMS"] {
+					t.Errorf("%s %s: %+v", tool, raw, r)
 				}
 			}
 		}
@@ -62,9 +68,9 @@ func TestNoWayOut(t *testing.T) {
 		if r.Error == nil {
 			t.Errorf("remember in %q: %v", path, r.Result)
 		}
-		for method, more := range map[string]string{"memory.update": `,"text":"planted"`, "memory.delete": ""} {
-			if r = c.call(method, fmt.Sprintf(`{"session_key":"s","old":%q,"path":%q%s}`, secret, strings.ReplaceAll(path, "\x00", ".txt"), more)); r.Error == nil {
-				t.Errorf("%s of %q: %v", method, path, r.Result)
+		for tool, more := range map[string]string{"memory_update": `,"text":"planted"`, "memory_delete": ""} {
+			if r = c.call("tools.call", fmt.Sprintf(`{"session_key":"s","name":%q,"arguments":{"old":%q,"path":%q%s}}`, tool, secret, strings.ReplaceAll(path, "\x00", ".txt"), more)); r.Error == nil && r.Result["content"].(map[string]any)["reason"] == "OK" {
+				t.Errorf("%s of %q: %v", tool, path, r.Result)
 			}
 		}
 	}

@@ -62,10 +62,6 @@ func table() []method {
 		define("flush_turn", NeedWrite, reachSession, "the prompt by which a model writes down what matters", doFlushTurn),
 		define("observe_flush", NeedWrite, reachSession, "take in what that model answered", doObserveFlush),
 		define("remember", NeedWrite, reachSession, "append an entry to memory", doRemember),
-		define("memory.list", needRead, reachSession, "the entries of memory, newest first, with their lines and authors", doMemoryList),
-		define("memory.update", NeedWrite, reachSession, "replace a passage of memory, if it is what was read", doMemoryUpdate),
-		define("memory.delete", NeedWrite, reachSession, "take a passage out of memory, if it is what was read", doMemoryDelete),
-		define("memory.undo", NeedWrite, reachSession, "take such a change back", doMemoryUndo),
 		define("memory.tool", NeedWrite, reachSession, "answer a call of Anthropic's memory tool", doMemoryTool),
 		define("forget", NeedWrite, reachSession, "tell what removing pages or a session for good takes, or do it", doForget),
 		define("retain", NeedWrite, reachAll, "tell what is older than it is to be kept, or remove it", doRetain),
@@ -104,7 +100,7 @@ const mostSmall = 64 << 10
 // bytes. The bound of all other methods is maxText.
 var mostOf = map[string]int{
 	"search":     api.MaxQuestion + mostSmall,
-	"initialize": mostSmall, "shutdown": mostSmall, "restore": mostSmall, "memory.undo": mostSmall, "memory.list": mostSmall, "retain": mostSmall,
+	"initialize": mostSmall, "shutdown": mostSmall, "restore": mostSmall, "retain": mostSmall,
 	"read": mostSmall, "get": mostSmall, "pages": mostSmall, "status": mostSmall, "check": mostSmall,
 	"usage": mostSmall, "reindex": mostSmall, "tools.list": mostSmall,
 }

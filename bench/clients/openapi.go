@@ -164,7 +164,7 @@ func (p *protocol) openapi() (string, error) {
 		"code": node{"type": "integer"}, "message": node{"type": "string"},
 		"data": node{"type": "object", "required": []string{"code", "hint"}, "properties": node{
 			"code": node{"type": "string", "description": "The reason in one word."}, "hint": node{"type": "string", "description": "The way out, \"\" if there is none."},
-			"started": node{"type": "boolean"}, "missing_tokens": node{"type": "integer"}, "current": node{"type": "object"}}}}}
+			"started": node{"type": "boolean"}, "missing_tokens": node{"type": "integer"}}}}}
 	envelope := node{"jsonrpc": node{"type": "string", "enum": []string{"2.0"}}, "id": id, "error": ref("Failure")}
 	schemas["RefusedMessage"] = node{"type": "object", "required": []string{"jsonrpc", "id", "error"}, "properties": envelope}
 	schemas["Answer"] = node{"type": "object", "description": "The answer to a call: its result, or an error.", "required": []string{"jsonrpc", "id"}, "properties": node{

@@ -1065,139 +1065,6 @@ type Ref struct {
 	Hash string `json:"hash"`
 }
 
-// ListParams asks for the entries of memory, the newest first.
-type ListParams struct {
-	// session_key names the session.
-	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call.
-	Now time.Time `json:"now,omitzero"`
-	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
-	// be shown.
-	Private bool `json:"private,omitempty"`
-	// path is a file or a folder of memory.
-	Path       string `json:"path,omitempty"`
-	MaxResults int64  `json:"max_results,omitempty"`
-}
-
-// MemoryList has entries of memory, the newest first.
-type MemoryList struct {
-	Schema  string        `json:"schema"`
-	Entries []MemoryEntry `json:"entries"`
-	// total counts the entries, including those that Max left out.
-	Total int64 `json:"total"`
-	// skipped are the files that can't be read.
-	Skipped []SkippedFile `json:"skipped"`
-}
-
-// MemoryEntry is an entry of memory.
-type MemoryEntry struct {
-	// path is the file.
-	Path    string `json:"path"`
-	Line    int64  `json:"line"`
-	EndLine int64  `json:"end_line"`
-	// date is the entry's day, or the day of the edit that wrote it, "" if neither is known.
-	Date string `json:"date"`
-	// by is the author: ByPerson, ByAgent or ByUpkeep.
-	By string `json:"by"`
-	// id is the id of the block that the entry was written in, "" if the block has none.
-	ID string `json:"id"`
-	// text is the entry without its marks, with secrets masked.
-	Text string `json:"text"`
-}
-
-// SkippedFile is a file that was skipped, with the reason.
-type SkippedFile struct {
-	// path ends in :line if the reason concerns one line.
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
-}
-
-// UpdateParams are the parameters of memory.update.
-type UpdateParams struct {
-	// session_key names the session.
-	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call.
-	Now time.Time `json:"now,omitzero"`
-	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
-	// be shown.
-	Private bool   `json:"private,omitempty"`
-	Path    string `json:"path"`
-	Old     string `json:"old,omitempty"`
-	Version string `json:"version,omitempty"`
-	From    int64  `json:"from,omitempty"`
-	Lines   int64  `json:"lines,omitempty"`
-	// text replaces the old text.
-	Text string `json:"text"`
-}
-
-// EditDocument is the answer to memory.update.
-type EditDocument struct {
-	Schema     string `json:"schema"`
-	SessionKey string `json:"session_key"`
-	// edit names the edit, for an undo; "" if there was nothing to change.
-	Edit  string       `json:"edit"`
-	Files []EditedFile `json:"files"`
-	// duplicate: the same request was carried out before and has not been undone.
-	Duplicate bool `json:"duplicate"`
-	// masked counts the secrets that were masked.
-	Masked int64 `json:"masked"`
-}
-
-// EditedFile is a file after an edit.
-type EditedFile struct {
-	Path string `json:"path"`
-	// version is "" for a file that is gone.
-	Version string `json:"version"`
-	// start_line and end_line are the lines that were written, 0 if nothing was.
-	StartLine int64 `json:"start_line"`
-	EndLine   int64 `json:"end_line"`
-}
-
-// EditParams is an edit of memory.
-type EditParams struct {
-	// session_key names the session.
-	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call.
-	Now time.Time `json:"now,omitzero"`
-	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
-	// be shown.
-	Private bool   `json:"private,omitempty"`
-	Path    string `json:"path"`
-	Old     string `json:"old,omitempty"`
-	Version string `json:"version,omitempty"`
-	From    int64  `json:"from,omitempty"`
-	Lines   int64  `json:"lines,omitempty"`
-}
-
-// UndoParams are the parameters of memory.undo.
-type UndoParams struct {
-	// session_key names the session.
-	SessionKey string `json:"session_key,omitempty"`
-	// now is the time of the call.
-	Now time.Time `json:"now,omitzero"`
-	// private means that the session belongs to one person, so that MEMORY.md and USER.md may
-	// be shown.
-	Private bool `json:"private,omitempty"`
-	// edit is the edit to undo.
-	Edit string `json:"edit,omitempty"`
-}
-
-// UndoDocument is the answer to memory.undo.
-type UndoDocument struct {
-	Schema     string `json:"schema"`
-	SessionKey string `json:"session_key"`
-	Edit       string `json:"edit"`
-	// kind is edit, remember, forget, curate, prune or undo.
-	Kind string `json:"kind"`
-	// time is when the edit was made.
-	Time time.Time `json:"time"`
-	// files are the restored files.
-	Files []EditedFile `json:"files"`
-	// left names the files with lines of the edit that somebody changed since, "" if there are
-	// none.
-	Left string `json:"left"`
-}
-
 // MemoryToolParams is a call of Anthropic's memory tool (memory_20250818).
 type MemoryToolParams struct {
 	// session_key names the session.
@@ -2335,6 +2202,13 @@ type ReindexSessions struct {
 	// removed counts the sessions that were removed because their transcript is gone or they
 	// were forgotten.
 	Removed int64 `json:"removed"`
+}
+
+// SkippedFile is a file that was skipped, with the reason.
+type SkippedFile struct {
+	// path ends in :line if the reason concerns one line.
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
 }
 
 // ToolsListParams requests the memory tools for a model.

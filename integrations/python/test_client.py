@@ -244,15 +244,16 @@ class ClientTest(unittest.TestCase):
 
     def test_memory_is_edited_by_what_was_read(self):
         own = {"session_key": "s", "private": True}
+        def call(tool, **arguments):
+            return self.client.tools_call(tool, arguments=arguments, **own)["content"]
         self.client.remember("Kim owns the ledger.", path="memory/own.md", **own)
-        edit = self.client.memory_update("memory/own.md", "Noor", old="Kim", **own)["edit"]
-        with self.assertRaises(memkernel.MemkernelError) as caught:
-            self.client.memory_update("memory/own.md", "Ada", old="Kim", **own)
-        self.assertEqual(caught.exception.code, "CONFLICT")
-        self.assertIn("Noor owns the ledger.", caught.exception.more["current"]["text"])
+        edit = call("memory_update", path="memory/own.md", text="Noor", old="Kim")["edit"]
+        stale = call("memory_update", path="memory/own.md", text="Ada", old="Kim")
+        self.assertEqual(stale["reason"], "CONFLICT")
+        self.assertIn("Noor owns the ledger.", stale["current"]["text"])
         self.assertIn("Noor", self.client.memory_tool({"command": "view", "path": "/memories/own.md"}, **own)["content"])
-        self.assertEqual(self.client.memory_undo(**own)["edit"], edit)
-        self.client.memory_delete("memory/own.md", old="Kim owns the ledger.", **own)
+        self.assertEqual(call("memory_undo")["edit"], edit)
+        call("memory_delete", path="memory/own.md", old="Kim owns the ledger.")
         self.assertTrue(self.client.memory_tool({"command": "view", "path": "/memories/own.md"}, **own)["is_error"])
 
     def test_progress(self):

@@ -172,16 +172,17 @@ test("errors, cancellation and timeouts", { skip }, async (t) => {
 
 test("memory is edited by what was read, and an edit is taken back", { skip }, async (t) => {
   const { client } = await withClient(t);
-  const own = { session_key: "s", private: true, path: "memory/own.md" };
-  await client.remember({ ...own, text: "Kim owns the ledger." });
-  const { edit, files } = await client.memoryUpdate({ ...own, old: "Kim", text: "Noor" });
-  assert.equal(files[0].path, own.path);
-  await assert.rejects(client.memoryUpdate({ ...own, old: "Kim", text: "Ada" }), (err) => err.code === "CONFLICT" && err.current.text.includes("Noor owns the ledger.") && err.current.version === files[0].version);
-  const seen = await client.memoryTool({ session_key: "s", private: true, input: { command: "view", path: "/memories/own.md" } });
+  const own = { session_key: "s", private: true }, path = "memory/own.md";
+  const call = async (name, args) => (await client.toolsCall({ ...own, name, arguments: args })).content;
+  await client.remember({ ...own, path, text: "Kim owns the ledger." });
+  const { edit, version } = await call("memory_update", { path, old: "Kim", text: "Noor" });
+  const stale = await call("memory_update", { path, old: "Kim", text: "Ada" });
+  assert.ok(stale.reason === "CONFLICT" && stale.current.text.includes("Noor owns the ledger.") && stale.current.version === version);
+  const seen = await client.memoryTool({ ...own, input: { command: "view", path: "/memories/own.md" } });
   assert.ok(!seen.is_error && seen.content.includes("Noor owns the ledger."));
-  assert.equal((await client.memoryUndo({ session_key: "s", private: true })).edit, edit);
-  await client.memoryDelete({ ...own, old: "Kim owns the ledger." });
-  const gone = await client.memoryTool({ session_key: "s", private: true, input: { command: "view", path: "/memories/own.md" } });
+  assert.equal((await call("memory_undo", {})).edit, edit);
+  await call("memory_delete", { path, old: "Kim owns the ledger." });
+  const gone = await client.memoryTool({ ...own, input: { command: "view", path: "/memories/own.md" } });
   assert.ok(gone.is_error && gone.content.includes("does not exist"));
 });
 

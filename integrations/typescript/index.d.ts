@@ -17,8 +17,6 @@ export class MemkernelError extends Error {
   hint: string;
   /** The call may have been carried out all the same: deliver it again. */
   started: boolean;
-  /** What stands in a file that is not what was read, with the code CONFLICT. */
-  current?: { path: string; version: string; text: string; start_line: number; end_line: number; lines: number };
   missing_tokens?: number;
   /** The status of HTTP, of a server that is reached by a URL. */
   status?: number;

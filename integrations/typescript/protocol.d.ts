@@ -1031,138 +1031,6 @@ export interface Ref {
   hash: string;
 }
 
-/** ListParams asks for the entries of memory, the newest first. */
-export interface ListParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds. */
-  deadline_ms?: number;
-  /** `session_key` names the session. */
-  session_key?: string;
-  /** `now` is the time of the call. */
-  now?: string;
-  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
-  private?: boolean;
-  /** `path` is a file or a folder of memory. */
-  path?: string;
-  max_results?: number;
-}
-
-/** MemoryList has entries of memory, the newest first. */
-export interface MemoryList {
-  schema: string;
-  entries: MemoryEntry[];
-  /** `total` counts the entries, including those that Max left out. */
-  total: number;
-  /** `skipped` are the files that can't be read. */
-  skipped: SkippedFile[];
-}
-
-/** MemoryEntry is an entry of memory. */
-export interface MemoryEntry {
-  /** `path` is the file. */
-  path: string;
-  line: number;
-  end_line: number;
-  /** `date` is the entry's day, or the day of the edit that wrote it, "" if neither is known. */
-  date: string;
-  /** `by` is the author: ByPerson, ByAgent or ByUpkeep. */
-  by: string;
-  /** `id` is the id of the block that the entry was written in, "" if the block has none. */
-  id: string;
-  /** `text` is the entry without its marks, with secrets masked. */
-  text: string;
-}
-
-/** SkippedFile is a file that was skipped, with the reason. */
-export interface SkippedFile {
-  /** `path` ends in :line if the reason concerns one line. */
-  path: string;
-  reason: string;
-}
-
-export interface UpdateParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds. */
-  deadline_ms?: number;
-  /** `session_key` names the session. */
-  session_key?: string;
-  /** `now` is the time of the call. */
-  now?: string;
-  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
-  private?: boolean;
-  path: string;
-  old?: string;
-  version?: string;
-  from?: number;
-  lines?: number;
-  /** `text` replaces the old text. */
-  text: string;
-}
-
-export interface EditDocument {
-  schema: string;
-  session_key: string;
-  /** `edit` names the edit, for an undo; "" if there was nothing to change. */
-  edit: string;
-  files: EditedFile[];
-  /** `duplicate`: the same request was carried out before and has not been undone. */
-  duplicate: boolean;
-  /** `masked` counts the secrets that were masked. */
-  masked: number;
-}
-
-/** EditedFile is a file after an edit. */
-export interface EditedFile {
-  path: string;
-  /** `version` is "" for a file that is gone. */
-  version: string;
-  /** `start_line` and `end_line` are the lines that were written, 0 if nothing was. */
-  start_line: number;
-  end_line: number;
-}
-
-/** EditParams is an edit of memory. */
-export interface EditParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds. */
-  deadline_ms?: number;
-  /** `session_key` names the session. */
-  session_key?: string;
-  /** `now` is the time of the call. */
-  now?: string;
-  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
-  private?: boolean;
-  path: string;
-  old?: string;
-  version?: string;
-  from?: number;
-  lines?: number;
-}
-
-export interface UndoParams {
-  /** `deadline_ms` is how long the call may take, in milliseconds. */
-  deadline_ms?: number;
-  /** `session_key` names the session. */
-  session_key?: string;
-  /** `now` is the time of the call. */
-  now?: string;
-  /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
-  private?: boolean;
-  /** `edit` is the edit to undo. */
-  edit?: string;
-}
-
-export interface UndoDocument {
-  schema: string;
-  session_key: string;
-  edit: string;
-  /** `kind` is edit, remember, forget, curate, prune or undo. */
-  kind: string;
-  /** `time` is when the edit was made. */
-  time: string;
-  /** `files` are the restored files. */
-  files: EditedFile[];
-  /** `left` names the files with lines of the edit that somebody changed since, "" if there are none. */
-  left: string;
-}
-
 /** MemoryToolParams is a call of Anthropic's memory tool (memory_20250818). */
 export interface MemoryToolParams {
   /** `deadline_ms` is how long the call may take, in milliseconds. */
@@ -2277,6 +2145,13 @@ export interface ReindexSessions {
   removed: number;
 }
 
+/** SkippedFile is a file that was skipped, with the reason. */
+export interface SkippedFile {
+  /** `path` ends in :line if the reason concerns one line. */
+  path: string;
+  reason: string;
+}
+
 /** ToolsListParams requests the memory tools for a model. */
 export interface ToolsListParams {
   /** `deadline_ms` is how long the call may take, in milliseconds. */
@@ -2336,10 +2211,6 @@ export interface Methods {
   flush_turn: { params: FlushTurnParams; result: FlushTurn };
   observe_flush: { params: ObserveFlushParams; result: Flushed };
   remember: { params: RememberParams; result: Remembered };
-  "memory.list": { params: ListParams; result: MemoryList };
-  "memory.update": { params: UpdateParams; result: EditDocument };
-  "memory.delete": { params: EditParams; result: EditDocument };
-  "memory.undo": { params: UndoParams; result: UndoDocument };
   "memory.tool": { params: MemoryToolParams; result: MemoryToolDocument };
   forget: { params: ForgetParams; result: Forget };
   retain: { params: RetainParams; result: Retained };
@@ -2390,14 +2261,6 @@ export interface Calls {
   observeFlush(params: ObserveFlushParams, options?: CallOptions): Promise<Flushed>;
   /** Append an entry to memory */
   remember(params: RememberParams, options?: CallOptions): Promise<Remembered>;
-  /** The entries of memory, newest first, with their lines and authors */
-  memoryList(params?: ListParams, options?: CallOptions): Promise<MemoryList>;
-  /** Replace a passage of memory, if it is what was read */
-  memoryUpdate(params: UpdateParams, options?: CallOptions): Promise<EditDocument>;
-  /** Take a passage out of memory, if it is what was read */
-  memoryDelete(params: EditParams, options?: CallOptions): Promise<EditDocument>;
-  /** Take such a change back */
-  memoryUndo(params?: UndoParams, options?: CallOptions): Promise<UndoDocument>;
   /** Answer a call of Anthropic's memory tool */
   memoryTool(params: MemoryToolParams, options?: CallOptions): Promise<MemoryToolDocument>;
   /** Tell what removing pages or a session for good takes, or do it */

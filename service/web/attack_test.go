@@ -182,8 +182,8 @@ func attacks(t *testing.T, h *house) {
 	}
 	for _, path := range []string{"memory/b.md", "memory/bdir/notes.md", "../../b/workspace/memory/notes.md", filepath.Join(wsB, "memory/notes.md")} {
 		q := fmt.Sprintf("%q", path)
-		try("update "+path, full, rpc("memory.update", `{"private":true,"path":`+q+`,"old":"`+ofB+` is noted","text":"planted"}`))
-		try("delete "+path, full, rpc("memory.delete", `{"private":true,"path":`+q+`}`))
+		try("update "+path, full, rpc("tools.call", `{"private":true,"name":"memory_update","arguments":{"path":`+q+`,"old":"`+ofB+` is noted","text":"planted"}}`))
+		try("delete "+path, full, rpc("tools.call", `{"private":true,"name":"memory_delete","arguments":{"path":`+q+`}}`))
 	}
 	for _, path := range []string{"/memories/../../../b/workspace/MEMORY.md", "/memories/b.md", "/memories/bdir/notes.md", "/memories/%2e%2e/%2e%2e/%2e%2e/b/workspace/MEMORY.md", "/memories"} {
 		try("memory tool "+path, full, rpc("memory.tool", fmt.Sprintf(`{"private":true,"input":{"command":"view","path":%q}}`, path)))
@@ -282,7 +282,7 @@ func attacks(t *testing.T, h *house) {
 	try("agent in another case", agent, rpc("restore", `{"session_key":"agent:OPS:one"}`))
 	try("past of another agent", agent, rpc("search", `{"session_key":"agent:ops:one","private":true,"query":"violet otter long result"}`))
 	// Writing with a token that may read.
-	for _, m := range []string{"plan", "observe_turn", "observe_tool_result", "start_session", "end_session", "flush", "reset", "compact", "checkpoint", "observe_flush", "remember", "memory.update", "memory.delete", "memory.undo", "memory.tool", "forget", "retain", "write", "reindex", "shutdown"} {
+	for _, m := range []string{"plan", "observe_turn", "observe_tool_result", "start_session", "end_session", "flush", "reset", "compact", "checkpoint", "observe_flush", "remember", "memory.tool", "forget", "retain", "write", "reindex", "shutdown"} {
 		try("reader "+m, reader, rpc(m, `{}`))
 	}
 	try("reader's tool", reader, rpc("tools.call", `{"name":"memory_append","arguments":{"text":"planted"}}`))

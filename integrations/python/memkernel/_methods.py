@@ -80,22 +80,6 @@ class Methods:
         """Append an entry to memory."""
         return self.call("remember", _said({"text": text, "session_key": session_key, "now": now, "private": private, "path": path, "id": id, "evidence": evidence}), timeout=timeout)
 
-    def memory_list(self, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, path: Optional[str] = None, max_results: Optional[int] = None, timeout: Optional[float] = None) -> p.MemoryList:
-        """The entries of memory, newest first, with their lines and authors."""
-        return self.call("memory.list", _said({"session_key": session_key, "now": now, "private": private, "path": path, "max_results": max_results}), timeout=timeout)
-
-    def memory_update(self, path: str, text: str, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, old: Optional[str] = None, version: Optional[str] = None, from_: Optional[int] = None, lines: Optional[int] = None, timeout: Optional[float] = None) -> p.EditDocument:
-        """Replace a passage of memory, if it is what was read."""
-        return self.call("memory.update", _said({"path": path, "text": text, "session_key": session_key, "now": now, "private": private, "old": old, "version": version, "from": from_, "lines": lines}), timeout=timeout)
-
-    def memory_delete(self, path: str, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, old: Optional[str] = None, version: Optional[str] = None, from_: Optional[int] = None, lines: Optional[int] = None, timeout: Optional[float] = None) -> p.EditDocument:
-        """Take a passage out of memory, if it is what was read."""
-        return self.call("memory.delete", _said({"path": path, "session_key": session_key, "now": now, "private": private, "old": old, "version": version, "from": from_, "lines": lines}), timeout=timeout)
-
-    def memory_undo(self, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, edit: Optional[str] = None, timeout: Optional[float] = None) -> p.UndoDocument:
-        """Take such a change back."""
-        return self.call("memory.undo", _said({"session_key": session_key, "now": now, "private": private, "edit": edit}), timeout=timeout)
-
     def memory_tool(self, input: Any, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, timeout: Optional[float] = None) -> p.MemoryToolDocument:
         """Answer a call of Anthropic's memory tool."""
         return self.call("memory.tool", _said({"input": input, "session_key": session_key, "now": now, "private": private}), timeout=timeout)
@@ -220,22 +204,6 @@ class AsyncMethods:
     async def remember(self, text: str, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, path: Optional[str] = None, id: Optional[str] = None, evidence: Optional[str] = None, timeout: Optional[float] = None) -> p.Remembered:
         """Append an entry to memory."""
         return await self.call("remember", _said({"text": text, "session_key": session_key, "now": now, "private": private, "path": path, "id": id, "evidence": evidence}), timeout=timeout)
-
-    async def memory_list(self, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, path: Optional[str] = None, max_results: Optional[int] = None, timeout: Optional[float] = None) -> p.MemoryList:
-        """The entries of memory, newest first, with their lines and authors."""
-        return await self.call("memory.list", _said({"session_key": session_key, "now": now, "private": private, "path": path, "max_results": max_results}), timeout=timeout)
-
-    async def memory_update(self, path: str, text: str, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, old: Optional[str] = None, version: Optional[str] = None, from_: Optional[int] = None, lines: Optional[int] = None, timeout: Optional[float] = None) -> p.EditDocument:
-        """Replace a passage of memory, if it is what was read."""
-        return await self.call("memory.update", _said({"path": path, "text": text, "session_key": session_key, "now": now, "private": private, "old": old, "version": version, "from": from_, "lines": lines}), timeout=timeout)
-
-    async def memory_delete(self, path: str, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, old: Optional[str] = None, version: Optional[str] = None, from_: Optional[int] = None, lines: Optional[int] = None, timeout: Optional[float] = None) -> p.EditDocument:
-        """Take a passage out of memory, if it is what was read."""
-        return await self.call("memory.delete", _said({"path": path, "session_key": session_key, "now": now, "private": private, "old": old, "version": version, "from": from_, "lines": lines}), timeout=timeout)
-
-    async def memory_undo(self, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, edit: Optional[str] = None, timeout: Optional[float] = None) -> p.UndoDocument:
-        """Take such a change back."""
-        return await self.call("memory.undo", _said({"session_key": session_key, "now": now, "private": private, "edit": edit}), timeout=timeout)
 
     async def memory_tool(self, input: Any, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, timeout: Optional[float] = None) -> p.MemoryToolDocument:
         """Answer a call of Anthropic's memory tool."""

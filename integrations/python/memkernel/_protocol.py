@@ -699,62 +699,6 @@ class Ref(TypedDict):
     hash: str
 
 
-class MemoryList(TypedDict):
-    """MemoryList has entries of memory, the newest first."""
-
-    schema: str
-    entries: List["MemoryEntry"]
-    total: int
-    skipped: List["SkippedFile"]
-
-
-class MemoryEntry(TypedDict):
-    """MemoryEntry is an entry of memory."""
-
-    path: str
-    line: int
-    end_line: int
-    date: str
-    by: str
-    id: str
-    text: str
-
-
-class SkippedFile(TypedDict):
-    """SkippedFile is a file that was skipped, with the reason."""
-
-    path: str
-    reason: str
-
-
-class EditDocument(TypedDict):
-    schema: str
-    session_key: str
-    edit: str
-    files: List["EditedFile"]
-    duplicate: bool
-    masked: int
-
-
-class EditedFile(TypedDict):
-    """EditedFile is a file after an edit."""
-
-    path: str
-    version: str
-    start_line: int
-    end_line: int
-
-
-class UndoDocument(TypedDict):
-    schema: str
-    session_key: str
-    edit: str
-    kind: str
-    time: str
-    files: List["EditedFile"]
-    left: str
-
-
 class MemoryToolDocument(TypedDict):
     """MemoryToolDocument is the result of the model's call."""
 
@@ -1574,6 +1518,13 @@ class ReindexSessions(TypedDict):
     turns: int
     forgotten: int
     removed: int
+
+
+class SkippedFile(TypedDict):
+    """SkippedFile is a file that was skipped, with the reason."""
+
+    path: str
+    reason: str
 
 
 class ToolDefinitions(TypedDict):

@@ -202,7 +202,7 @@ func TestListenTenants(t *testing.T) {
 			t.Errorf("%d %s", status, body)
 		}
 	}
-	if status, body := l.call(one, "memory.update", `{"path":"memory/gate.md","old":"The gate closes at noon.","text":"It is open."}`); status != 200 || strings.Contains(body, `"error"`) {
+	if status, body := l.call(one, "tools.call", `{"name":"memory_update","arguments":{"path":"memory/gate.md","old":"The gate closes at noon.","text":"It is open."}}`); status != 200 || !strings.Contains(body, `"reason":"OK"`) {
 		t.Errorf("%d %s", status, body)
 	}
 	if _, body := l.call(two, "search", `{"query":"when does the gate close"}`); !strings.Contains(body, "noon") {
