@@ -13,8 +13,8 @@ import (
 	"github.com/memkernel/memkernel/client/protocol"
 )
 
-// Version is the protocol that the client speaks.
-const Version = 1
+// version is the protocol that the client speaks.
+const version = 1
 
 // Options say how to reach a daemon or a server. The zero value reaches the daemon of the current
 // folder.
@@ -137,7 +137,7 @@ func (c *Client) reach(ctx context.Context) (way, error) {
 		conn, err := c.opt.connect(ctx)
 		if err == nil {
 			var server protocol.Initialized
-			hello := map[string]any{"protocol": Version, "client": map[string]string{"name": c.opt.Name, "version": "0.1.0"}}
+			hello := map[string]any{"protocol": version, "client": map[string]string{"name": c.opt.Name, "version": "0.1.0"}}
 			if err = conn.call(ctx, "initialize", hello, &server); err == nil {
 				c.conn, c.server = conn, server
 				return conn, nil
@@ -201,24 +201,6 @@ func answered[R any](ctx context.Context, m *Methods, method string, params any)
 		return nil, err
 	}
 	return r, nil
-}
-
-// Progress is how far something slow is.
-type Progress struct {
-	// Stage is index or embed.
-	Stage  string `json:"stage"`
-	Done   int    `json:"done"`
-	Total  int    `json:"total"`
-	Files  int    `json:"files"`
-	Chunks int    `json:"chunks"`
-}
-
-type progressKey struct{}
-
-// WithProgress returns a context whose calls report their progress to f, if their parameters
-// request it. The function f must not wait for calls of the client.
-func WithProgress(ctx context.Context, f func(Progress)) context.Context {
-	return context.WithValue(ctx, progressKey{}, f)
 }
 
 // Codes of failures that the client notices itself. The daemon's codes are in doc/rpc.md.

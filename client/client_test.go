@@ -89,7 +89,7 @@ func says(role, text string) json.RawMessage {
 // that is killed between calls, or while they run, costs the caller nothing.
 func TestSession(t *testing.T) {
 	c, ws := connected(t, Options{})
-	if s := c.Server(); s.Protocol != Version || len(s.Capabilities.Methods) == 0 {
+	if s := c.Server(); s.Protocol != version || len(s.Capabilities.Methods) == 0 {
 		t.Errorf("the daemon said %+v", s)
 	}
 	s := c.Session("s", SessionOptions{Model: model, Private: true})
@@ -203,11 +203,6 @@ func TestErrors(t *testing.T) {
 		t.Error(err)
 	}
 	e := &Error{}
-	stages := map[string]bool{}
-	ctx := WithProgress(t.Context(), func(p Progress) { stages[p.Stage] = true })
-	if _, err := c.Reindex(ctx, &protocol.ReindexParams{Progress: true, Full: true}); err != nil {
-		t.Error(err)
-	}
 	c.Close()
 	if _, err := c.Status(t.Context(), nil); !errors.As(err, &e) || e.Code != CodeClosed {
 		t.Errorf("%v", err)

@@ -26,14 +26,9 @@ type connection struct {
 	writing sync.Mutex
 
 	mu      sync.Mutex
-	waiting map[uint64]*waiter
+	waiting map[uint64]chan answer
 	next    uint64
 	closed  string // why it is
-}
-
-type waiter struct {
-	done     chan answer
-	progress func(Progress)
 }
 
 type answer struct {
@@ -50,7 +45,7 @@ func (o *Options) connect(ctx context.Context) (way, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{nc: nc, waiting: map[uint64]*waiter{}}
+	c := &connection{nc: nc, waiting: map[uint64]chan answer{}}
 	go c.read()
 	return c, nil
 }
@@ -161,7 +156,7 @@ func (c *connection) end(why string) {
 	c.mu.Unlock()
 	c.nc.Close()
 	for _, w := range waiting {
-		w.done <- answer{err: &Error{Code: CodeClosed, Message: why, Hint: "deliver the call again", Started: true}}
+		w <- answer{err: &Error{Code: CodeClosed, Message: why, Hint: "deliver the call again", Started: true}}
 	}
 }
 
@@ -171,8 +166,7 @@ func (c *connection) call(ctx context.Context, method string, params, result any
 	if err != nil {
 		return fmt.Errorf("memkernel: %s: parameters: %w", method, err)
 	}
-	w := &waiter{done: make(chan answer, 1)}
-	w.progress, _ = ctx.Value(progressKey{}).(func(Progress))
+	done := make(chan answer, 1)
 	c.mu.Lock()
 	if c.closed != "" {
 		c.mu.Unlock()
@@ -180,7 +174,7 @@ func (c *connection) call(ctx context.Context, method string, params, result any
 	}
 	c.next++
 	id := c.next
-	c.waiting[id] = w
+	c.waiting[id] = done
 	c.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		c.forget(id)
@@ -188,7 +182,7 @@ func (c *connection) call(ctx context.Context, method string, params, result any
 	}
 	c.send(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": body})
 	select {
-	case a := <-w.done:
+	case a := <-done:
 		if a.err != nil || result == nil {
 			return a.err
 		}
@@ -230,7 +224,7 @@ func (c *connection) send(message any) {
 	}
 }
 
-func (c *connection) forget(id uint64) *waiter {
+func (c *connection) forget(id uint64) chan answer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w := c.waiting[id]
@@ -242,7 +236,6 @@ func (c *connection) forget(id uint64) *waiter {
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  *wireError      `json:"error"`
 }
@@ -260,37 +253,16 @@ func (c *connection) read() {
 			c.end("the daemon sent what is no JSON")
 			return
 		}
-		c.take(&m)
-	}
-}
-
-func (c *connection) take(m *message) {
-	if m.Method != "" {
-		var p struct {
-			ID uint64 `json:"id"`
-			Progress
+		var id uint64
+		if m.Method != "" || json.Unmarshal(m.ID, &id) != nil {
+			continue // a notification, or no answer to a call of ours
 		}
-		if m.Method != "$/progress" || json.Unmarshal(m.Params, &p) != nil {
-			return
+		if w := c.forget(id); w != nil { // else the caller gave up
+			a := answer{result: m.Result}
+			if m.Error != nil {
+				a.err = m.Error.error()
+			}
+			w <- a
 		}
-		c.mu.Lock()
-		w := c.waiting[p.ID]
-		c.mu.Unlock()
-		if w != nil && w.progress != nil {
-			w.progress(p.Progress)
-		}
-		return
-	}
-	var id uint64
-	if json.Unmarshal(m.ID, &id) != nil {
-		return // no answer to a call of ours
-	}
-	w := c.forget(id)
-	switch {
-	case w == nil: // it was given up
-	case m.Error != nil:
-		w.done <- answer{err: m.Error.error()}
-	default:
-		w.done <- answer{result: m.Result}
 	}
 }

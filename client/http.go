@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -81,19 +80,10 @@ func (r *remote) call(ctx context.Context, method string, params, result any) er
 		sum := sha256.Sum256([]byte(key))
 		req.Header.Set("Memkernel-Session", hex.EncodeToString(sum[:8]))
 	}
-	progress, _ := ctx.Value(progressKey{}).(func(Progress))
-	if progress != nil {
-		req.Header.Set("Accept", "application/json, "+eventKind)
-	}
 	res, err := r.http.Do(req)
 	if err == nil {
 		defer res.Body.Close()
-		body := io.LimitReader(res.Body, maxAnswer)
-		if progress != nil && res.Header.Get("Content-Type") == eventKind {
-			data, err = lastEvent(body, progress)
-		} else {
-			data, err = io.ReadAll(body)
-		}
+		data, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -116,38 +106,6 @@ func sessionOf(params any) string {
 		}
 	}
 	return ""
-}
-
-const eventKind = "text/event-stream"
-
-// lastEvent reads the messages of a stream of events, and returns the answer. The answer ends the
-// stream.
-func lastEvent(r io.Reader, progress func(Progress)) ([]byte, error) {
-	lines := bufio.NewReader(r)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return nil, err
-		}
-		data, ok := bytes.CutPrefix(line, []byte("data:"))
-		if !ok {
-			continue // the line between events
-		}
-		var m message
-		if err := json.Unmarshal(data, &m); err != nil {
-			return nil, err
-		}
-		if m.Method == "" {
-			return data, nil
-		}
-		var p Progress
-		if m.Method == "$/progress" && json.Unmarshal(m.Params, &p) == nil {
-			progress(p)
-		}
-	}
 }
 
 // answer reads a server's answer. It decodes the result in place, because a plan may be large.
