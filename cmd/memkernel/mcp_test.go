@@ -29,7 +29,7 @@ func TestMCPOverStdio(t *testing.T) {
 		want := []string{"memory_append", "memory_search"}
 		if private {
 			args = append(args, "--private", "--all-tools")
-			want = append(want, "context_status", "memory_delete", "memory_get", "memory_list", "memory_undo", "memory_update")
+			want = append(want, "memory_delete", "memory_get", "memory_list", "memory_undo", "memory_update")
 		}
 		slices.Sort(want)
 		var stderr bytes.Buffer

@@ -24,7 +24,7 @@ func mcpVerb(a *cli.App) *cobra.Command {
 		Long: `mcp speaks the Model Context Protocol on standard input and output until the
 client hangs up: the tools memory_search, which reads a path or an id, too, and
 memory_append. With --all-tools memory_get, memory_list, memory_update,
-memory_delete, memory_undo and context_status are listed, too, with every
+memory_delete and memory_undo are listed, too, with every
 argument: definitions are paid for with each call of
 the model, so they are for clients that can't edit files. A tool that is not
 listed can be called all the same. Standard output has frames only; what else is to be said goes to standard error. A line that is no request gets

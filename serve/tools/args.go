@@ -101,9 +101,6 @@ func object(raw json.RawMessage) (args, error) {
 }
 
 func (s *spec) names() string {
-	if len(s.properties) == 0 {
-		return "none"
-	}
 	return strings.Join(slices.Sorted(maps.Keys(s.properties)), ", ")
 }
 

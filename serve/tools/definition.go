@@ -133,10 +133,6 @@ var specs = []spec{
 		write:       true, edit: true,
 		run: (*Set).undo, answer: reflect.TypeFor[edited](),
 		unknown: "; whether it was taken back is not known: memory_get shows it"},
-	{name: "context_status", title: "Context status", rare: true,
-		description: "Say how this session stands: how much was said, what left the prompt and can be expanded, and whether memory can be searched and is up to date.",
-		properties:  map[string]property{},
-		run:         (*Set).status, answer: reflect.TypeFor[standing]()},
 }
 
 const unknownEdit = "; whether it was done is not known: calling again does it once"

@@ -37,4 +37,3 @@ inspect 'deployed by Kim' --method tools/call --tool-name memory_search --tool-a
 inspect 'Tuesday at nine' --method tools/call --tool-name memory_get --tool-arg path=MEMORY.md
 inspect '"reason": "NO_MATCH"' --method tools/call --tool-name memory_get --tool-arg path=ev-0123456789abcdef
 inspect '"reason": "OK"' --method tools/call --tool-name memory_append --tool-arg 'text=Kim owns the ledger.'
-inspect '"session"' --method tools/call --tool-name context_status

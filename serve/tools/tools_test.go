@@ -46,11 +46,6 @@ type answer struct {
 		From          int
 	}
 	Withheld []retrieval.Withheld
-	Session  *struct{ Key string }
-	Memory   *struct {
-		Index  string
-		Behind struct{ Files int }
-	}
 }
 
 type bench struct {
@@ -236,7 +231,6 @@ func TestAbsence(t *testing.T) {
 		{off, "memory_search", object{"query": "x"}, "DISABLED"},
 		{off, "memory_get", object{"path": "MEMORY.md"}, "DISABLED"},
 		{off, "memory_append", object{"text": "x"}, "DISABLED"},
-		{off, "context_status", object{}, "DISABLED"},
 	} {
 		a := b.call(tc.o, tc.name, tc.args)
 		if a.Reason != tc.reason || a.Text != "" || len(a.Results) != 0 || tc.reason != "NO_MATCH" && a.Detail == "" {
@@ -383,9 +377,6 @@ func TestExpand(t *testing.T) {
 	if a := b.call(tools.Options{SessionKey: "other"}, "memory_get", object{"path": id}); a.Reason != "NO_MATCH" {
 		t.Errorf("another session's page: %+v", a)
 	}
-	if a := b.call(o, "context_status", object{}); a.Session == nil || a.Session.Key != "s" || a.Memory == nil {
-		t.Errorf("%+v", a)
-	}
 }
 
 func TestLongLine(t *testing.T) {
@@ -425,7 +416,7 @@ func TestArguments(t *testing.T) {
 		{"memory_get", `{"path":"MEMORY.md","from":-1}`, "at least 1"},
 		{"memory_get", `{"path":"MEMORY.md","from":1e300}`, "at most"},
 		{"memory_append", `{"text":" \n"}`, "empty"},
-		{"context_status", `{"session":"other"}`, "there are none"},
+		{"memory_search", `{"query":"x","session":"other"}`, "there is no such argument"},
 		{"memory_search", `{"query":"` + strings.Repeat("x", 3<<20) + `"}`, "at most"},
 	} {
 		var wrong *tools.ArgumentError
@@ -477,7 +468,7 @@ func TestDefinitions(t *testing.T) {
 	for _, f := range []string{"anthropic", "openai", "mcp"} {
 		raw, err := s.Tools(f, true)
 		var list []map[string]any
-		if err != nil || json.Unmarshal(raw, &list) != nil || len(list) != 8 {
+		if err != nil || json.Unmarshal(raw, &list) != nil || len(list) != 7 {
 			t.Fatalf("%s: %v %s", f, err, raw)
 		}
 		for _, d := range list {
@@ -534,7 +525,7 @@ func TestAnswersNameNoCommand(t *testing.T) {
 				}
 				defer k.Close()
 				b.k = k
-				for _, c := range []string{"context_status", "memory_search", "memory_append", "memory_search", "context_status"} {
+				for _, c := range []string{"memory_search", "memory_append", "memory_search"} {
 					args := map[string]object{"memory_search": {"query": "when are deploys of heron?"}, "memory_append": {"text": "The stork flies."}}[c]
 					set, err := tools.New(k, private)
 					if err != nil {
@@ -543,9 +534,6 @@ func TestAnswersNameNoCommand(t *testing.T) {
 					raw, err := json.Marshal(args)
 					if err != nil {
 						t.Fatal(err)
-					}
-					if args == nil {
-						raw = nil
 					}
 					out, err := set.Call(context.Background(), c, raw)
 					if err != nil {
