@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"encoding/json"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -202,38 +203,10 @@ func (x *Proxy) extend(e *exchange, reason string, err error) *outcome {
 // keep copies a message with all its texts. Without the copy the texts would keep the whole
 // request in memory.
 func keep(m *memkernel.Message) *memkernel.Message {
-	out := &memkernel.Message{Key: m.Key, Role: m.Role, Model: m.Model, Raw: m.Raw, Parts: keepParts(m.Parts)}
-	copyText(&out.Key, (*string)(&out.Role), &out.Model, &out.Raw)
-	return out
-}
-
-func copyText(texts ...*string) {
-	for _, t := range texts {
-		*t = strings.Clone(*t)
-	}
-}
-
-func keepParts(parts []memkernel.Part) []memkernel.Part {
-	out := make([]memkernel.Part, len(parts))
-	for i, p := range parts {
-		copyText(&p.Text, &p.Signature, &p.Raw)
-		if p.Call != nil {
-			c := *p.Call
-			copyText(&c.ID, &c.Name, &c.Input)
-			p.Call = &c
-		}
-		if p.Result != nil {
-			r := *p.Result
-			copyText(&r.CallID, &r.Name)
-			r.Content = keepParts(r.Content)
-			p.Result = &r
-		}
-		if p.Media != nil {
-			m := *p.Media
-			copyText(&m.Type, &m.Data, &m.URL)
-			p.Media = &m
-		}
-		out[i] = p
+	out := new(memkernel.Message)
+	data, err := json.Marshal(memkernel.Message{Key: m.Key, Role: m.Role, Model: m.Model, Raw: m.Raw, Parts: m.Parts})
+	if err != nil || json.Unmarshal(data, out) != nil {
+		return m // strings and numbers always can be written and read
 	}
 	return out
 }
