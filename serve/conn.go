@@ -377,7 +377,7 @@ type Reply struct {
 	JSON []byte
 	// Error is the error of the message, nil if it succeeded.
 	Error *Error
-	// Method is the method that the message names.
+	// Method is the method that the message names, "" if there is no such method.
 	Method string
 	// Session is the session that the message names, "" if it names none.
 	Session string
@@ -397,7 +397,7 @@ func (s *Server) Answer(ctx context.Context, message []byte, who Caller) Reply {
 	msg := parse(message)
 	room, leave := s.roomOf(who.Name)
 	defer leave()
-	out := Reply{Method: msg.method}
+	out := Reply{Method: s.methods[msg.method].name}
 	may := who.May
 	who.May = func(a Asked) *Error {
 		if out.Session == "" && len(a.Sessions) > 0 {

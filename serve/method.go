@@ -121,11 +121,6 @@ func Methods() []Method {
 	return out
 }
 
-// IsMethod reports whether there is a method of that name.
-func IsMethod(name string) bool {
-	return slices.ContainsFunc(table(), func(m method) bool { return m.name == name })
-}
-
 type initializeCall struct {
 	caller
 	// Protocol is the version that the client speaks. It is 0 if the client does not say.

@@ -89,7 +89,7 @@ type proxyJSON struct {
 	// Upstream is the address for requests that match no other upstream. Without such an address
 	// it is the last upstream.
 	Upstream  string                 `json:"upstream"`
-	Upstreams []proxy.StatusUpstream `json:"upstreams"`
+	Upstreams []proxy.Upstream `json:"upstreams"`
 	// Metrics is the URL at which Prometheus finds metrics.
 	Metrics string `json:"metrics,omitempty"`
 }
@@ -192,7 +192,7 @@ func logger(a *cli.App) *slog.Logger {
 func announce(a *cli.App, l net.Listener, x *proxy.Proxy, t *telemetry.Telemetry) error {
 	list := x.Status().Upstreams
 	doc := proxyJSON{"memkernel/proxy/v1", "http://" + l.Addr().String(), list[len(list)-1].URL, list, metricsURL(t)}
-	return cli.Answer(a, doc, list, func(s *display.Sheet, list []proxy.StatusUpstream) {
+	return cli.Answer(a, doc, list, func(s *display.Sheet, list []proxy.Upstream) {
 		for _, u := range list {
 			to := u.URL
 			if len(list) > 1 {

@@ -26,7 +26,7 @@ type Status struct {
 	// Since is the time at which the proxy was started.
 	Since time.Time `json:"since"`
 	// Upstreams are where requests go.
-	Upstreams []StatusUpstream `json:"upstreams"`
+	Upstreams []Upstream `json:"upstreams"`
 	// Planned counts the requests that went out with a plan's messages.
 	Planned int `json:"planned"`
 	// Extended counts the requests that went out with the newest plan's messages followed by new
@@ -41,13 +41,6 @@ type Status struct {
 	Unfit string `json:"unfit,omitempty"`
 	// Bill is the bill of all calls, including those that passed.
 	Bill *Bill `json:"bill,omitempty"`
-}
-
-// StatusUpstream is an upstream with the requests that go to it.
-type StatusUpstream struct {
-	// For says which requests: a path, or * for all others.
-	For string `json:"for"`
-	URL string `json:"url"`
 }
 
 // statusPassed counts requests that passed for a reason.

@@ -13,10 +13,11 @@ import (
 
 // Upstream is an API for some of the requests.
 type Upstream struct {
-	// For is a path, such as /v1/messages, or a folder, such as /openai/. "" is for all others.
-	For string
+	// For is a path, such as /v1/messages, or a folder, such as /openai/. In options "" is for all
+	// other paths, and in a [Status] *.
+	For string `json:"for"`
 	// URL is where they go.
-	URL string
+	URL string `json:"url"`
 }
 
 // ParseUpstream reads [/PATH=]URL.
@@ -131,9 +132,9 @@ func (l *lead) apply(p *httputil.ProxyRequest, several bool) {
 }
 
 // status lists the upstreams.
-func (u *upstreams) status() (out []StatusUpstream) {
+func (u *upstreams) status() (out []Upstream) {
 	for _, t := range u.paths {
-		out = append(out, StatusUpstream{cmp.Or(t.match, "*"), t.url.String()})
+		out = append(out, Upstream{cmp.Or(t.match, "*"), t.url.String()})
 	}
 	return out
 }

@@ -17,15 +17,15 @@ const maxResults = 100
 // maxArgs bounds the arguments of one call, in bytes.
 const maxArgs = 2 << 20
 
-// ArgumentError names the wrong argument of a call, and the values that are allowed.
-type ArgumentError struct {
+// argumentError names the wrong argument of a call, and the values that are allowed.
+type argumentError struct {
 	Tool string
 	// Argument is the name of the argument, "" for all arguments.
 	Argument string
 	Problem  string
 }
 
-func (e *ArgumentError) Error() string {
+func (e *argumentError) Error() string {
 	if e.Argument == "" {
 		return fmt.Sprintf("%s: %s", e.Tool, e.Problem)
 	}
@@ -38,7 +38,7 @@ type args map[string]any
 // read checks the arguments of a call. Missing arguments count as an empty object.
 func (s *spec) read(raw json.RawMessage) (args, error) {
 	wrong := func(name, format string, a ...any) error {
-		return &ArgumentError{Tool: s.name, Argument: name, Problem: fmt.Sprintf(format, a...)}
+		return &argumentError{Tool: s.name, Argument: name, Problem: fmt.Sprintf(format, a...)}
 	}
 	if len(raw) > maxArgs {
 		return nil, wrong("", "the arguments have %d bytes; at most %d are read", len(raw), maxArgs)

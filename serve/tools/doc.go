@@ -11,14 +11,12 @@
 //	memory_update   {path, text, old? | version?, from?, lines?}  another text for a passage that was read
 //	memory_delete   {path, old? | version?, from?, lines?}     a passage that was read taken out
 //	memory_undo     {edit?}                                    such a change taken back
-//	context_status  {}                                         the state of this session and its memory
 //
 // A [Set] is bound to one session by its host. The session and whether it is private are never
 // arguments. Arguments are checked strictly. An unknown or missing argument or an argument of the
-// wrong kind is an [ArgumentError], which names the allowed values. Everything else is an answer:
-// a JSON object whose member reason is OK, NO_MATCH, DENIED, FORGOTTEN, BACKEND_ERROR, DISABLED,
-// STALE_INDEX or INDEXING, and for memory_append also the code of a refusal, with the reason in
-// words in detail. The tools that edit also answer CONFLICT, with the present text; PERSON, for
+// wrong kind is an error that names the allowed values. Everything else is an answer: a JSON object
+// whose member reason is OK, NO_MATCH, DENIED, FORGOTTEN, BACKEND_ERROR, DISABLED, STALE_INDEX or
+// INDEXING, and for memory_append also the code of a refusal, with the reason in words in detail. The tools that edit also answer CONFLICT, with the present text; PERSON, for
 // text that a person wrote; SECRET, for a file that no backup may hold; and REFUSED. For a
 // missing file the answer is empty text, and not a failure:
 //

@@ -167,7 +167,7 @@ func (s *Set) append(ctx context.Context, a args) (answer, error) {
 	}
 	text := a.text("text")
 	if strings.TrimSpace(text) == "" {
-		return out, &ArgumentError{Tool: memoryAppend, Argument: "text", Problem: "it is empty"}
+		return out, &argumentError{Tool: memoryAppend, Argument: "text", Problem: "it is empty"}
 	}
 	r, err := s.k.Remember(ctx, api.RememberRequest{SessionKey: s.opts.SessionKey, Text: text, Path: out.Path, Private: s.opts.Private, Undo: true})
 	var refused *journal.RejectionError

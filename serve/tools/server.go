@@ -126,7 +126,7 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 		return nil, err
 	}
 	answer, err := set.Call(ctx, req.Params.Name, req.Params.Arguments)
-	var wrong *ArgumentError
+	var wrong *argumentError
 	switch {
 	case errors.As(err, &wrong):
 		text, _ := json.Marshal(struct { // strings always can

@@ -70,7 +70,7 @@ func New(k *kernel.Kernel, o Options) (*Set, error) {
 // errUnknownTool is returned for a call of a tool that the set doesn't have.
 var errUnknownTool = errors.New("there is no such tool")
 
-// Call answers a call. The error is an *ArgumentError, errUnknownTool, the error of the context,
+// Call answers a call. The error is an *argumentError, errUnknownTool, the error of the context,
 // or the error of a closed kernel. All other failures are in the answer, because the model can
 // act on them.
 func (s *Set) Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error) {
@@ -91,7 +91,7 @@ func (s *Set) Call(ctx context.Context, name string, arguments json.RawMessage) 
 		if f, ok := out.(*found); ok {
 			f.Unavailable, f.TimedOut = true, true
 		}
-	case err != nil && (failed(limited, err) || errors.As(err, new(*ArgumentError))):
+	case err != nil && (failed(limited, err) || errors.As(err, new(*argumentError))):
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case err != nil:
 		out.say(broken(err))

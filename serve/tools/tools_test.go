@@ -419,8 +419,7 @@ func TestArguments(t *testing.T) {
 		{"memory_search", `{"query":"x","session":"other"}`, "there is no such argument"},
 		{"memory_search", `{"query":"` + strings.Repeat("x", 3<<20) + `"}`, "at most"},
 	} {
-		var wrong *tools.ArgumentError
-		if _, err := s.Call(context.Background(), tc.name, json.RawMessage(tc.args)); !errors.As(err, &wrong) || !strings.Contains(err.Error(), tc.want) {
+		if _, err := s.Call(context.Background(), tc.name, json.RawMessage(tc.args)); err == nil || !strings.HasPrefix(err.Error(), tc.name+": ") || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s %.60s: %v, want %q", tc.name, tc.args, err, tc.want)
 		}
 	}

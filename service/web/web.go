@@ -446,9 +446,7 @@ func rpc(x *exchange) *serve.Error {
 	if err != nil {
 		return err
 	}
-	if x.method = reply.Method; !serve.IsMethod(x.method) {
-		x.method = "unknown"
-	}
+	x.method = cmp.Or(reply.Method, "unknown")
 	switch {
 	case events.end(reply):
 	case reply.Error != nil:
