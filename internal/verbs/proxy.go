@@ -26,7 +26,7 @@ type proxyFlags struct {
 	upstreams                  []string
 	allowRemote, allowInsecure bool
 	origins                    []string
-	flushTurns, compaction     bool
+	compaction                 bool
 	windowFlags
 	metrics metricsFlags
 }
@@ -72,7 +72,6 @@ larger than its model's window.`,
 	f.StringArrayVar(&p.origins, "allow-origin", nil, "`origin` of a web page whose requests are taken, such as http://localhost:3000; may be repeated")
 	f.BoolVar(&p.allowInsecure, "allow-insecure", false, "let plain http go to an upstream on another machine")
 	p.windowFlags.add(f, "the price book's, else the API's", "a fifth, 8k to 40k", "", "the tool, or memkernel-get,")
-	f.BoolVar(&p.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key of about 20,000 tokens; the answer goes to the day's log")
 	f.BoolVar(&p.compaction, "provider-compaction", false, "have Anthropic or OpenAI compact where a cut is near, by requests with the client's key; nobody can read the result (doc/proxy.md)")
 	p.metrics.add(cmd)
 	economyFlag(cmd)
@@ -88,7 +87,7 @@ type proxyJSON struct {
 	URL string `json:"url"`
 	// Upstream is the address for requests that match no other upstream. Without such an address
 	// it is the last upstream.
-	Upstream  string                 `json:"upstream"`
+	Upstream  string           `json:"upstream"`
 	Upstreams []proxy.Upstream `json:"upstreams"`
 	// Metrics is the URL at which Prometheus finds metrics.
 	Metrics string `json:"metrics,omitempty"`
@@ -159,7 +158,7 @@ func proxyOptions(a *cli.App, p *proxyFlags, book *cachelayout.Book) (proxy.Opti
 	}
 	return proxy.Options{Upstreams: list, AllowInsecure: p.allowInsecure, AllowRemote: p.allowRemote,
 		AllowOrigins: p.origins, Private: a.Private(), Prices: book,
-		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, FlushTurns: p.flushTurns, ProviderCompaction: p.compaction, Command: getCommand(a), Logger: logger(a)}, nil
+		ContextWindow: int(p.window), Reserve: int(p.reserve), Resolver: p.resolver, ProviderCompaction: p.compaction, Command: getCommand(a), Logger: logger(a)}, nil
 }
 
 // getCommand returns the command that restores a page from any folder.

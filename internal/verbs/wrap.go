@@ -95,7 +95,6 @@ memkernel get; the command finds memkernel on its PATH. --log FILE keeps the pro
 	f.StringVar(&w.log, "log", "", "append the proxy's log to `FILE`")
 	f.BoolVar(&w.allowInsecure, "allow-insecure", false, "let plain http go to an API on another machine")
 	w.windowFlags.add(f, "the price book's, else the API's", "a fifth, 8k to 40k", proxy.MemkernelGet, "the tool, or memkernel-get,")
-	f.BoolVar(&w.flushTurns, "flush-turns", false, "ask the model what should outlive a cut, by requests with the client's key")
 	economyFlag(cmd)
 	a.PricesFlag(cmd)
 	return cmd

@@ -178,34 +178,6 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// A flush turn is in the bill of its session and of the run. Without memkernel it would have
-// cost nothing.
-func TestFlushTurnsBilled(t *testing.T) {
-	c := &client{model: model, clock: time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)}
-	server := fakemodel.New(fakemodel.Options{Now: c.now, Script: func(turn fakemodel.Turn) fakemodel.Reply {
-		if len(turn.Tools) == 0 {
-			return fakemodel.Reply{Text: "- [decision] The barges are counted at noon."}
-		}
-		return fakemodel.Reply{Text: "ok"}
-	}})
-	up := httptest.NewServer(server)
-	defer up.Close()
-	sum := process(t, t.TempDir(), c, up.URL, proxy.Options{ContextWindow: 60_000, Reserve: 12_000, FlushTurns: true}, func(url string) { c.talk(t, url, 16, 12_000, time.Minute) })
-	flushes, cost := 0, 0.0
-	for i, r := range server.Requests() {
-		if strings.Contains(string(r.Body), api.NoReply) {
-			flushes, cost = flushes+1, cost+billed(server, i)-billed(server, i+1)
-		}
-	}
-	if flushes == 0 || cost == 0 || sum.Calls != 16+flushes || sum.Estimated != sum.Calls || math.Abs(sum.BilledUSD-billed(server, 0)) > 1e-9 {
-		t.Errorf("%d flush turns of $%.5f; of $%.5f in all counted %+v", flushes, cost, billed(server, 0), sum)
-	}
-	if sum.Cuts == 0 && math.Abs(sum.BilledUSD-sum.WithoutUSD-cost) > 1e-9 {
-		t.Errorf("billed %.5f, without %.5f, flush turns %.5f", sum.BilledUSD, sum.WithoutUSD, cost)
-	}
-	t.Logf("%d flush turns, %d cuts: billed %.5f, without %.5f, flush turns %.5f", flushes, sum.Cuts, sum.BilledUSD, sum.WithoutUSD, cost)
-}
-
 // What can't be priced or estimated is counted as what it is.
 func TestOddCalls(t *testing.T) {
 	m := New(cachelayout.DefaultBook())

@@ -141,7 +141,7 @@ func TestClouds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			model := fakemodel.New(fakemodel.Options{Script: script})
-			s := newStage(t, fakemodel.Options{}, proxy.Options{FlushTurns: true}, clouds(model))
+			s := newStage(t, fakemodel.Options{}, proxy.Options{}, clouds(model))
 			a := anthropic
 			a.path, a.streams = paths[0], paths[1]
 			a.head = strings.Replace(a.head, `"model":"claude-sonnet-4-6"`, `"anthropic_version":"x-2023"`, 1)

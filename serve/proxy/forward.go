@@ -175,7 +175,6 @@ func (x *Proxy) answered(res *http.Response) error {
 		return nil
 	}
 	if e.line != nil {
-		x.flushDue(e, res.Request)
 		x.compactDue(e, res.Request)
 	}
 	h := res.Header.Clone()

@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -109,16 +107,31 @@ func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
 	if err != nil {
 		return // Write made the body, so it is JSON
 	}
-	way := x.ownWay(e, sent)
-	way.url.Path += at.path
-	if at.beta != "" {
-		way.header.Set("Anthropic-Beta", strings.Join(append(way.header.Values("Anthropic-Beta"), at.beta), ","))
+	r := sent.Clone(context.Background())
+	setBody(r, body)
+	for _, name := range []string{"Accept-Encoding", "Content-Encoding", "Idempotency-Key", "Expect"} {
+		r.Header.Del(name) // of that request alone
 	}
-	ln, host := e.line, fingerprints(e.body.Messages[:covers])
-	to := api.Boundary{SessionKey: ln.session, Branch: ln.branch, Model: way.model, Reason: "provider", Private: x.opt.Private, Source: e.from}
-	way.run(compactTime, func(ctx context.Context) {
-		a, data, err := way.fetch(ctx, body)
-		spent := way.spent(nil, a.usage)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	r.URL.Path += at.path
+	if at.beta != "" {
+		r.Header.Set("Anthropic-Beta", strings.Join(append(r.Header.Values("Anthropic-Beta"), at.beta), ","))
+	}
+	// The work must not keep the client's request in memory.
+	ln, host, format, began := e.line, fingerprints(e.body.Messages[:covers]), e.format, x.opt.Now()
+	to := api.Boundary{SessionKey: ln.session, Branch: ln.branch, Model: strings.Clone(e.body.Model), Reason: "provider", Private: x.opt.Private, Source: e.from}
+	x.work.Go(func() {
+		ctx, cancel := context.WithTimeout(r.Context(), compactTime)
+		defer cancel()
+		a, data, err := x.fetch(r.WithContext(ctx), format)
+		attrs := []any{"messages", covers, "conversation", ln.name}
+		if u := a.usage; u != nil {
+			attrs = append(attrs, "input_tokens", u.InputTotal(), "output_tokens", u.OutputTokens)
+			if x.opt.Billed != nil {
+				x.opt.Billed(Billed{Conversation: ln.name, Model: to.Model, Usage: *u, Began: began})
+			}
+		}
 		if err == nil {
 			err = ln.take(ctx, k, to, x.opt.Now(), at.blocks(data), host)
 		}
@@ -126,8 +139,27 @@ func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
 			x.log.Warn("the provider's compaction is not used: the next cut is the kernel's own", "detail", err.Error(), "conversation", ln.name)
 			return
 		}
-		x.log.Info("compacted by the provider", append([]any{"messages", covers, "conversation", ln.name}, spent...)...)
+		x.log.Info("compacted by the provider", attrs...)
 	})
+}
+
+// fetch sends one request of the proxy's own and reads its answer as far as that is possible. It
+// also returns the answer's bytes. Its errors name no address.
+func (x *Proxy) fetch(r *http.Request, format transcript.Format) (a answer, data []byte, err error) {
+	res, err := x.opt.Transport.RoundTrip(r)
+	if err != nil {
+		return a, nil, fmt.Errorf("the upstream did not answer: %s", kind(err))
+	}
+	defer res.Body.Close()
+	data, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	switch {
+	case err != nil:
+		return a, nil, fmt.Errorf("the answer broke off: %s", kind(err))
+	case res.StatusCode != http.StatusOK:
+		return a, nil, fmt.Errorf("the upstream answered with status %d", res.StatusCode)
+	}
+	a, _ = readCopy(format, res.Header, data) // an answer that can't be read has no bill
+	return a, data, nil
 }
 
 // covered returns the number of messages that a compaction should cover. They are the messages
@@ -196,132 +228,4 @@ func (ln *line) take(ctx context.Context, k compactor, to api.Boundary, now time
 		err = errors.New(p.Compaction.Detail)
 	}
 	return err
-}
-
-// A flush turn of the proxy is a request of its own with the client's path, model and key. The
-// client did not ask for it and does not see it. The proxy does not put the question into the
-// client's request, because the client would then show the model's answer to its user.
-
-// flusher is a planner that can make the question of a flush turn, such as a [kernel.Kernel].
-type flusher interface {
-	FlushTurn(context.Context, api.FlushRequest) (*api.FlushTurn, error)
-	ObserveFlush(context.Context, api.FlushReply) (*api.Flushed, error)
-}
-
-// flushTime is how long a flush turn may take.
-const flushTime = time.Minute
-
-// wayOut is the way of a request of the proxy's own. It is the way of the client's request that it
-// follows.
-type wayOut struct {
-	x      *Proxy
-	url    *url.URL
-	header http.Header
-	format transcript.Format
-	// model and name are the model and the conversation of the client's request.
-	model, name string
-	began       time.Time
-}
-
-// ownWay returns the way of the proxy's own request that follows a client's request.
-func (x *Proxy) ownWay(e *exchange, sent *http.Request) wayOut {
-	to := *sent.URL
-	way := wayOut{x: x, url: &to, header: sent.Header.Clone(), format: e.format, model: strings.Clone(e.body.Model), name: e.line.name, began: x.opt.Now()}
-	for _, name := range []string{"Accept-Encoding", "Content-Encoding", "Content-Length", "Idempotency-Key", "Expect"} {
-		way.header.Del(name) // of that request alone
-	}
-	way.header.Set("Content-Type", "application/json")
-	way.header.Set("Accept", "application/json")
-	return way
-}
-
-// run runs f in parallel with the requests.
-func (way wayOut) run(limit time.Duration, f func(context.Context)) {
-	way.x.work.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		defer cancel()
-		f(ctx)
-	})
-}
-
-// spent reports the bill, and returns its tokens for the log. The usage is nil if the answer names
-// none.
-func (way wayOut) spent(row *billing.Call, usage *memkernel.Usage) []any {
-	if usage == nil {
-		return nil
-	}
-	if way.x.opt.Billed != nil {
-		way.x.opt.Billed(Billed{Conversation: way.name, Model: way.model, Row: row, Usage: *usage, Began: way.began})
-	}
-	return []any{"input_tokens", usage.InputTotal(), "output_tokens", usage.OutputTokens}
-}
-
-// flushDue asks the model which facts should outlive the next cut. The client does not see this
-// request.
-func (x *Proxy) flushDue(e *exchange, sent *http.Request) {
-	f, ok := x.planner.(flusher)
-	atCloud := e.format == transcript.FormatAnthropic && e.model != "" // whose body would be another
-	if !ok || atCloud || !x.opt.FlushTurns || e.out.plan == nil || e.out.plan.FlushDue == "" {
-		return
-	}
-	way, key := x.ownWay(e, sent), e.line.session
-	way.run(flushTime, func(ctx context.Context) {
-		done, usage, err := way.flush(ctx, f, key)
-		switch {
-		case err != nil:
-			x.log.Warn("flush: the model was not heard", "detail", err.Error(), "conversation", way.name)
-		case done != nil:
-			x.log.Info(done.Line, append([]any{"reason", done.Reason, "conversation", way.name}, way.spent(done.Bill, usage)...)...)
-		}
-	})
-}
-
-// flush makes one flush turn. It returns nil if there was nothing to ask.
-func (way wayOut) flush(ctx context.Context, f flusher, session string) (*api.Flushed, *memkernel.Usage, error) {
-	turn, err := f.FlushTurn(ctx, api.FlushRequest{SessionKey: session, Model: way.model})
-	if err != nil || turn.Prompt == "" {
-		return nil, nil, err
-	}
-	body, _, err := transcript.Render(way.format, &transcript.Request{Model: way.model, System: memkernel.Text(turn.System), MaxTokens: turn.MaxTokens,
-		Messages: []memkernel.Message{{Role: memkernel.RoleUser, Parts: memkernel.Text(turn.Prompt)}}})
-	if err != nil {
-		return nil, nil, err
-	}
-	a, _, err := way.fetch(ctx, body)
-	if err == nil && !a.whole {
-		err = errors.New("the answer did not come to its end")
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	reply := api.FlushReply{SessionKey: session, Model: way.model, Usage: a.usage}
-	if a.message != nil {
-		reply.Text = transcript.Text(*a.message)
-	}
-	done, err := f.ObserveFlush(ctx, reply)
-	return done, a.usage, err
-}
-
-// fetch sends one request and reads its answer as far as that is possible. It also returns the
-// answer's bytes. Its errors name no address.
-func (way wayOut) fetch(ctx context.Context, body []byte) (a answer, data []byte, err error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, way.url.String(), bytes.NewReader(body))
-	if err != nil {
-		return a, nil, fmt.Errorf("make the request: %s", kind(err))
-	}
-	r.Header = way.header
-	res, err := way.x.opt.Transport.RoundTrip(r)
-	if err != nil {
-		return a, nil, fmt.Errorf("the upstream did not answer: %s", kind(err))
-	}
-	defer res.Body.Close()
-	data, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	switch {
-	case err != nil:
-		return a, nil, fmt.Errorf("the answer broke off: %s", kind(err))
-	case res.StatusCode != http.StatusOK:
-		return a, nil, fmt.Errorf("the upstream answered with status %d", res.StatusCode)
-	}
-	a, _ = readCopy(way.format, res.Header, data) // an answer that can't be read is not whole
-	return a, data, nil
 }

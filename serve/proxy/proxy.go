@@ -98,11 +98,6 @@ type Options struct {
 	// Deadline is how long a request waits for its plan. After that time the plan is cancelled,
 	// and the newest plan's messages are sent, followed by the new messages.
 	Deadline time.Duration
-	// FlushTurns lets the proxy ask the model which facts should outlive the next cut, when a
-	// plan says that the question is due. The proxy sends a request of its own with the client's
-	// path, model and key, and the client pays for the tokens. The client does not see this
-	// request. A request that fails is not repeated.
-	FlushTurns bool
 	// ProviderCompaction has the provider compact a conversation if a cut is near. The proxy
 	// sends a request of its own with the client's path, model and key, and the client pays for
 	// the tokens.
