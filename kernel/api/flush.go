@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/summary"
 )
 
@@ -53,11 +52,7 @@ type FlushReply struct {
 	// Section reports that Text is a longer answer, in which the memories are between a line
 	// <memory> and a line </memory>. Without these lines nothing is written.
 	Section bool
-	// Model is the model that answered.
-	Model string
-	// Usage is the provider's bill for the answer, nil if the bill is not known.
-	Usage *memkernel.Usage
-	Now   time.Time
+	Now     time.Time
 }
 
 // Flushed is the outcome of a flush turn.
@@ -73,8 +68,6 @@ type Flushed struct {
 	// Line describes the outcome to people, in one line such as "flush: 4 entries to
 	// memory/2026-11-23.md".
 	Line string `json:"line"`
-	// Bill is the row of the answer's bill, nil if there was none.
-	Bill *billing.Call `json:"-"`
 }
 
 // SummaryOptions set whether a model makes notes of sessions, and when.

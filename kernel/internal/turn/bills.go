@@ -181,9 +181,6 @@ func (w *intake) row(b *bill) billing.Call {
 	return r
 }
 
-// sentFlush marks the bill of a flush turn, which has no plan.
-const sentFlush = "flush"
-
 // unplanned returns the row of a call without a plan of its own. It returns nil if the turn has
 // no bill.
 func unplanned(s *session.Session, t api.Turn, m cachelayout.Model) *billing.Call {

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/billing"
 	"github.com/memkernel/memkernel/kernel/internal/session"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 )
@@ -98,15 +96,6 @@ func (d *Desk) Flushed(ctx context.Context, r api.FlushReply) (*api.Flushed, err
 		out := &api.Flushed{Reason: reason, Items: n, Path: path}
 		if kept := (*session.UnwrittenError)(nil); errors.As(err, &kept) {
 			out.Unwritten, err = kept.Error(), nil
-		}
-		if err == nil && r.Usage != nil {
-			// Without memkernel there would be no such turn, so its cost is zero.
-			row := billing.Call{Model: r.Model, Usage: *r.Usage, Sent: sentFlush, Call: sentFlush + " " + r.Now.UTC().Format(time.RFC3339Nano), Time: r.Now}
-			m, _ := d.Prices.Lookup(r.Model, r.Now)
-			if priceCall(&row, m); row.BilledUSD != nil {
-				row.WithoutUSD = new(float64)
-			}
-			out.Bill, err = &row, logUsage(s.Files, []billing.Call{row})
 		}
 		if err != nil {
 			return nil, s.Failed("flush", err)
