@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -43,9 +42,11 @@ func (s *spec) read(raw json.RawMessage) (args, error) {
 	if len(raw) > maxArgs {
 		return nil, wrong("", "the arguments have %d bytes; at most %d are read", len(raw), maxArgs)
 	}
-	out, err := object(raw)
-	if err != nil {
-		return nil, wrong("", "the arguments are no JSON object: %v", err)
+	out := args{}
+	if len(bytes.TrimSpace(raw)) > 0 { // null is an empty object, too
+		if err := json.Unmarshal(raw, &out); err != nil {
+			return nil, wrong("", "the arguments are no JSON object: %v", err)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(out)) {
 		p, ok := s.properties[name]
@@ -60,42 +61,6 @@ func (s *spec) read(raw json.RawMessage) (args, error) {
 		if _, ok := out[name]; !ok {
 			return nil, wrong(name, "it is missing")
 		}
-	}
-	return out, nil
-}
-
-// object reads a JSON object in which no name occurs twice.
-func object(raw json.RawMessage) (args, error) {
-	out := args{}
-	if s := bytes.TrimSpace(raw); len(s) == 0 || string(s) == "null" {
-		return out, nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := dec.Token(); err != nil {
-		return nil, err
-	} else if t != json.Delim('{') {
-		return nil, fmt.Errorf("it begins with %v", t)
-	}
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		var v any
-		if err := dec.Decode(&v); err != nil {
-			return nil, err
-		}
-		name := t.(string)
-		if _, twice := out[name]; twice {
-			return nil, fmt.Errorf("%s stands twice", name)
-		}
-		out[name] = v
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("something follows the object")
 	}
 	return out, nil
 }
