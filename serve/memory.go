@@ -179,7 +179,7 @@ func doPages(c *call, p *sessionCall) (*pagesDocument, error) {
 // toolsListCall requests the memory tools for a model.
 type toolsListCall struct {
 	sessionCall
-	Format string `json:"format" rpc:"anthropic|openai|mcp"`
+	Format string `json:"format" rpc:"anthropic|mcp"`
 	// All also lists the tools and arguments that few conversations need.
 	All bool `json:"all"`
 }
@@ -214,7 +214,7 @@ func doToolsList(c *call, p *toolsListCall) (*toolDefinitions, error) {
 	}
 	defs, err := set.Tools(cmp.Or(p.Format, "mcp"), p.All)
 	if err != nil {
-		return nil, badParams("format is anthropic, openai or mcp", "tools.list: %s", err)
+		return nil, badParams("format is anthropic or mcp", "tools.list: %s", err)
 	}
 	return &toolDefinitions{"memkernel/rpc_tools/v1", defs}, nil
 }

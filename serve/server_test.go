@@ -229,7 +229,7 @@ func TestProgress(t *testing.T) {
 // TestTools reach the set of the call's session.
 func TestTools(t *testing.T) {
 	_, c := piped(t, nil, nil)
-	for format, has := range map[string]string{"": "inputSchema:", "mcp": "inputSchema:", "anthropic": "input_schema:", "openai": "parameters:"} {
+	for format, has := range map[string]string{"": "inputSchema:", "mcp": "inputSchema:", "anthropic": "input_schema:"} {
 		if r := c.call("tools.list", `{"format":"`+format+`"}`); !strings.Contains(fmt.Sprint(r.Result["tools"]), has) {
 			t.Errorf("%q: got %+v", format, r)
 		}

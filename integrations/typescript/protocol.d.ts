@@ -2162,7 +2162,7 @@ export interface ToolsListParams {
   now?: string;
   /** `private` means that the session belongs to one person, so that MEMORY.md and USER.md may be shown. */
   private?: boolean;
-  format?: "anthropic" | "openai" | "mcp";
+  format?: "anthropic" | "mcp";
   /** `all` also lists the tools and arguments that few conversations need. */
   all?: boolean;
 }

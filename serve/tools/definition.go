@@ -186,7 +186,6 @@ type definition struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Anthropic   json.RawMessage `json:"input_schema,omitempty"`
-	OpenAI      json.RawMessage `json:"parameters,omitempty"`
 	MCP         json.RawMessage `json:"inputSchema,omitempty"`
 	Hints       *hints          `json:"annotations,omitempty"`
 }
@@ -198,33 +197,26 @@ type hints struct {
 	OpenWorld   bool `json:"openWorldHint"`
 }
 
-// Tools returns the definitions as a JSON list in a format: "anthropic" of the Messages API,
-// "openai" of chat completions, or "mcp". If all is set, the list has all tools and arguments.
-// Otherwise it has the tools that most conversations need, with the arguments that most calls
-// need. A call may name any tool in either case.
+// Tools returns the definitions as a JSON list in a format: "anthropic" of the Messages API, or
+// "mcp". If all is set, the list has all tools and arguments. Otherwise it has the tools that most
+// conversations need, with the arguments that most calls need. A call may name any tool in either
+// case.
 func (s *Set) Tools(format string, all bool) (json.RawMessage, error) {
-	out := []any{}
+	out := []definition{}
 	for sp := range s.specs() {
 		if sp.rare && !all {
 			continue
 		}
 		d := definition{Name: sp.name, Description: sp.description}
-		switch in := sp.schema(all); format {
+		switch format {
 		case "anthropic":
-			d.Anthropic = in
-			out = append(out, d)
-		case "openai":
-			d.OpenAI = in
-			out = append(out, struct {
-				Type     string     `json:"type"`
-				Function definition `json:"function"`
-			}{"function", d})
+			d.Anthropic = sp.schema(all)
 		case "mcp":
-			d.MCP, d.Hints = in, &hints{ReadOnly: !sp.write, Destructive: sp.edit}
-			out = append(out, d)
+			d.MCP, d.Hints = sp.schema(all), &hints{ReadOnly: !sp.write, Destructive: sp.edit}
 		default:
-			return nil, fmt.Errorf("tools: unknown format %q: give anthropic, openai or mcp", format)
+			return nil, fmt.Errorf("tools: unknown format %q: give anthropic or mcp", format)
 		}
+		out = append(out, d)
 	}
 	return json.Marshal(out)
 }

@@ -462,8 +462,8 @@ func TestDefinitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schemas := map[string]string{"anthropic": "input_schema", "openai": "function", "mcp": "inputSchema"}
-	for _, f := range []string{"anthropic", "openai", "mcp"} {
+	schemas := map[string]string{"anthropic": "input_schema", "mcp": "inputSchema"}
+	for _, f := range []string{"anthropic", "mcp"} {
 		raw, err := s.Tools(f, true)
 		var list []map[string]any
 		if err != nil || json.Unmarshal(raw, &list) != nil || len(list) != 7 {
@@ -471,9 +471,6 @@ func TestDefinitions(t *testing.T) {
 		}
 		for _, d := range list {
 			inner, ok := d[schemas[f]].(map[string]any)
-			if f == "openai" && ok {
-				inner, ok = inner["parameters"].(map[string]any)
-			}
 			if !ok || inner["type"] != "object" || inner["additionalProperties"] != false || inner["properties"] == nil {
 				t.Errorf("%s: %v", f, d)
 			}
@@ -484,7 +481,7 @@ func TestDefinitions(t *testing.T) {
 	if err != nil || json.Unmarshal(few, &list) != nil || len(list) != 3 || len(few) > 1200 { // 300 tokens
 		t.Errorf("%v, %d bytes: %s", err, len(few), few)
 	}
-	if _, err := s.Tools("xml", true); err == nil {
+	if _, err := s.Tools("openai", true); err == nil {
 		t.Error("an unknown format is written")
 	}
 	raw, err := s.Tools("mcp", true)

@@ -130,7 +130,7 @@ class Methods:
             progress = True
         return self.call("reindex", _said({"full": full, "wait_ms": wait_ms, "progress": progress}), timeout=timeout, on_progress=on_progress)
 
-    def tools_list(self, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, format: Optional[Literal["anthropic" , "openai" , "mcp"]] = None, all: Optional[bool] = None, timeout: Optional[float] = None) -> p.ToolDefinitions:
+    def tools_list(self, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, format: Optional[Literal["anthropic" , "mcp"]] = None, all: Optional[bool] = None, timeout: Optional[float] = None) -> p.ToolDefinitions:
         """The tools that a model can call."""
         return self.call("tools.list", _said({"session_key": session_key, "now": now, "private": private, "format": format, "all": all}), timeout=timeout)
 
@@ -255,7 +255,7 @@ class AsyncMethods:
             progress = True
         return await self.call("reindex", _said({"full": full, "wait_ms": wait_ms, "progress": progress}), timeout=timeout, on_progress=on_progress)
 
-    async def tools_list(self, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, format: Optional[Literal["anthropic" , "openai" , "mcp"]] = None, all: Optional[bool] = None, timeout: Optional[float] = None) -> p.ToolDefinitions:
+    async def tools_list(self, *, session_key: Optional[str] = None, now: Optional[str] = None, private: Optional[bool] = None, format: Optional[Literal["anthropic" , "mcp"]] = None, all: Optional[bool] = None, timeout: Optional[float] = None) -> p.ToolDefinitions:
         """The tools that a model can call."""
         return await self.call("tools.list", _said({"session_key": session_key, "now": now, "private": private, "format": format, "all": all}), timeout=timeout)
 
