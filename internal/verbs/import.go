@@ -273,15 +273,12 @@ func (im *importer) recorded(s *imports.Session) error {
 		r.Known++
 		return nil
 	}
-	messages, lost, err := hook.Look(im.a.StateDir, h, s.File)
-	if err != nil {
-		return im.failed(s, err)
-	}
 	if im.k != nil {
 		im.a.Work("reading " + filepath.Base(s.File))
-		if _, lost, err = hook.TakeIn(im.ctx, im.k, im.a.StateDir, h, s.File); err != nil {
-			return im.failed(s, err)
-		}
+	}
+	messages, lost, err := hook.TakeIn(im.ctx, im.k, im.a.StateDir, h, s.File)
+	if err != nil {
+		return im.failed(s, err)
 	}
 	for _, err := range lost {
 		im.lost(s.Format, err)

@@ -107,13 +107,13 @@ func (p *pastJSON) take(ctx context.Context, a *cli.App, most pastLimits) error 
 			continue
 		}
 		a.Step("reading past sessions", i, len(p.todo), "session")
-		read, lost, err := hook.TakeIn(ctx, k, a.StateDir, f.host, f.path)
+		messages, lost, err := hook.TakeIn(ctx, k, a.StateDir, f.host, f.path)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
 			p.leave(f, cli.PlainError(err))
-		} else if read {
+		} else if messages > 0 {
 			p.Read++
 			p.Bytes += f.size
 			for _, err := range lost {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,42 +18,47 @@ import (
 
 // TakeIn commits the new messages of a transcript that a host wrote without hooks. It uses the
 // key that hooks give the session, so that a resumed session continues from these messages. It
-// reports whether there was anything to read, and returns an error for each part that the kernel
-// did not take. For a host that runs no hooks, h is the name that the host's plugin puts into
-// keys.
-func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path string) (read bool, lost []error, err error) {
+// returns the number of new messages, and an error for each part that the kernel did not take. With
+// a nil kernel it only counts the messages, and changes nothing. For a host that runs no hooks, h
+// is the name that the host's plugin puts into keys.
+func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path string) (messages int, lost []error, err error) {
 	key, err := KeyOf(h, path)
 	if err != nil {
-		return false, nil, err
+		return 0, nil, err
 	}
-	unlock, err := lockSession(ctx, stateDir, key)
-	if err != nil {
-		return false, nil, err
+	if k != nil {
+		unlock, err := lockSession(ctx, stateDir, key)
+		if err != nil {
+			return 0, nil, err
+		}
+		defer unlock()
 	}
-	defer unlock()
 	r, _ := readRecord(stateDir, key) // one that can't be read is begun anew, and all is read again
 	switch st, err := os.Stat(path); {
 	case err != nil: // told by who reads it
 	case st.Size() == r.Taken:
-		return false, nil, nil
-	case carries(k, key, time.Time{}, st.ModTime()):
+		return 0, nil, nil
+	case k != nil && carries(k, key, time.Time{}, st.ModTime()):
 		r.Taken = st.Size() // the door that planned its calls took it in
-		return false, nil, r.write(stateDir)
+		return 0, nil, r.write(stateDir)
 	}
 	n, err := readNews(h, path, r.Seam)
 	if err != nil {
-		return false, nil, err
+		return 0, nil, err
+	}
+	messages, lost = len(n.msgs), slices.Clone(n.lost)
+	if k == nil {
+		return messages, lost, nil
 	}
 	r.Model = cmp.Or(n.model, r.Model)
 	turn := api.Turn{SessionKey: key, Model: r.Model, Private: true, Source: checkpoint.Source{File: path, Channel: string(h), Compactions: n.compactions}}
-	lost = append(lost, n.lost...)
 	if err := n.commit(ctx, k, turn, false, func(err error) { lost = append(lost, err) }); err != nil {
-		return false, nil, err
+		return 0, nil, err
 	}
 	if r.Taken = n.size; h.row().name != "" {
 		r.Seam = n.next // others' transcripts can't be read from their middle
 	}
-	return true, lost, r.write(stateDir)
+	return messages, lost, r.write(stateDir)
 }
 
 // KeyOf returns the key under which [TakeIn] commits a transcript. Claude Code uses the session's id
@@ -81,19 +87,4 @@ func Unread(stateDir string, h Host, path string, size int64) bool {
 	}
 	r, _ := readRecord(stateDir, key) // one that can't be read is begun anew
 	return r.Taken != size
-}
-
-// Look reads the messages that [TakeIn] would read, and changes nothing. It returns the number of
-// messages, and an error for each line that can't be read.
-func Look(stateDir string, h Host, path string) (messages int, lost []error, err error) {
-	key, err := KeyOf(h, path)
-	if err != nil {
-		return 0, nil, err
-	}
-	r, _ := readRecord(stateDir, key) // one that can't be read is begun anew
-	n, err := readNews(h, path, r.Seam)
-	if err != nil {
-		return 0, nil, err
-	}
-	return len(n.msgs), n.lost, nil
 }

@@ -52,7 +52,7 @@ func TestTakeIn(t *testing.T) {
 		if got := Unread(state, claude, path, int64(len(text))); got != want {
 			t.Errorf("unread: %v", got)
 		}
-		if got, lost, err := TakeIn(ctx, k, state, claude, path); err != nil || len(lost) > 0 || got != want {
+		if got, lost, err := TakeIn(ctx, k, state, claude, path); err != nil || len(lost) > 0 || (got > 0) != want {
 			t.Errorf("read: %v, %v", got, err)
 		}
 		if st, _, err := k.SessionStatus(ctx, "claude:s1"); err != nil || st.Turns != turns {
