@@ -269,16 +269,16 @@ func (im *importer) recorded(s *imports.Session) error {
 		return nil
 	}
 	r := im.row(s.Format)
-	if !hook.Unread(im.a.StateDir, h, s.File, s.Size) {
-		r.Known++
-		return nil
-	}
 	if im.k != nil {
 		im.a.Work("reading " + filepath.Base(s.File))
 	}
 	messages, lost, err := hook.TakeIn(im.ctx, im.k, im.a.StateDir, h, s.File)
-	if err != nil {
+	switch {
+	case err != nil:
 		return im.failed(s, err)
+	case messages == 0 && len(lost) == 0:
+		r.Known++
+		return nil
 	}
 	for _, err := range lost {
 		im.lost(s.Format, err)
