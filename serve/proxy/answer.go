@@ -15,11 +15,11 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// answer is the content of a copied answer.
+// answer is what the proxy reads from the copy of a provider's answer.
 type answer struct {
 	// whole reports whether the answer has the end that its API requires.
 	whole bool
-	// open reports whether the turn continues: tools are called, or the provider paused.
+	// open reports whether the turn continues, because the model calls tools or the provider paused.
 	open bool
 	// message is the model's message. It is nil if the copy does not have the whole message.
 	message *memkernel.Message
@@ -87,7 +87,8 @@ func events(stream []byte) (out [][]byte) {
 	return out
 }
 
-// said reads one answer in the form in which a host sends it back in a request.
+// said parses the content of an answer as a host would send it back in its next request, and returns
+// the model's message. It returns nil if the content is not one message of the model.
 func said(f transcript.Format, list any) *memkernel.Message {
 	name := map[transcript.Format]string{transcript.FormatResponses: "input", transcript.FormatGemini: "contents"}[f]
 	data, err := textutil.JSON(map[string]any{cmp.Or(name, "messages"): list})
@@ -101,7 +102,7 @@ func said(f transcript.Format, list any) *memkernel.Message {
 	return &b.Messages[0]
 }
 
-// given reports whether a member of an answer is there and not null.
+// given reports whether a member of an answer is present and not null.
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // anthropicMessage is an answer of the Messages API.
@@ -140,7 +141,7 @@ type anthropicEvent struct {
 	Transformations json.RawMessage `json:"input_transformations"`
 }
 
-// anthropicAnswer reads the events of a streamed answer, or the message of another.
+// anthropicAnswer reads the events of a streamed answer, or an answer that is not streamed.
 func anthropicAnswer(pieces [][]byte) answer {
 	var m anthropicMessage
 	var blocks []anthropicBlock
@@ -168,7 +169,7 @@ func anthropicAnswer(pieces [][]byte) answer {
 			}
 		case "message_delta":
 			m.Stop = e.Delta.Stop
-			if given(e.Transformations) { // of another model, which took over
+			if given(e.Transformations) { // another model took over the answer
 				m.Transformations = e.Transformations
 			}
 		case "message_stop":
@@ -183,7 +184,8 @@ func anthropicAnswer(pieces [][]byte) answer {
 	return a
 }
 
-// anthropicBlock is a block of a streamed answer: its beginning, and what was added to its members.
+// anthropicBlock is a block of a streamed answer: the JSON with which it begins, and the text that
+// later events add to its members.
 type anthropicBlock struct {
 	first json.RawMessage
 	more  map[string][]byte
@@ -232,14 +234,14 @@ type chatMessage struct {
 	Function  json.RawMessage   `json:"function_call"`
 }
 
-// chatAnswer puts an answer together from its pieces.
+// chatAnswer assembles an answer from its pieces.
 func chatAnswer(pieces [][]byte) (a answer) {
 	var content, refusal, reasoning strings.Builder
 	failed := false
 	for _, b := range pieces {
 		var c chatChunk
 		if json.Unmarshal(b, &c) != nil {
-			continue // the last of a stream is no JSON: [DONE]
+			continue // the last piece of a stream is [DONE], which is no JSON
 		}
 		failed = failed || given(c.Error)
 		for _, one := range c.Choices {
@@ -306,7 +308,7 @@ func responsesAnswer(pieces [][]byte) answer {
 		case "response.completed", "response.incomplete":
 			last = e.Response
 		case "":
-			_ = json.Unmarshal(b, &last) // it is JSON; of another shape it has no status
+			_ = json.Unmarshal(b, &last) // JSON of another shape has no status
 		}
 	}
 	if len(last.Output) == 0 {
@@ -327,7 +329,7 @@ type geminiChunk struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// geminiAnswer puts an answer together from its pieces.
+// geminiAnswer assembles an answer from its pieces.
 func geminiAnswer(pieces [][]byte) (a answer) {
 	var parts []json.RawMessage
 	failed := false

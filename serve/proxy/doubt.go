@@ -12,26 +12,26 @@ import (
 
 // The reasons for which a request passes unchanged.
 const (
-	passUnreadable = "unreadable"     // no JSON, or none that can be read in one way
+	passUnreadable = "unreadable"     // not JSON, or JSON that can be read in several ways
 	passEncoded    = "encoded"        // the body is compressed
-	passElsewhere  = "server_history" // the history is the provider's
+	passElsewhere  = "server_history" // the provider stores the history
 	passChoices    = "many_choices"   // several answers to one request
 	passBlock      = "unknown_block"  // nothing but blocks of types that we don't know
-	passMarkers    = "client_markers" // OpenAI's own breakpoints
+	passMarkers    = "client_markers" // cache breakpoints in OpenAI's form
 	passProbe      = "probe"          // asks for no answer
 	passSide       = "side_call"      // no tools, outside the session's conversation
 	passDeadline   = "deadline"       // the plan took too long
-	passBusy       = "busy"           // another request of the conversation is planned
+	passBusy       = "busy"           // another request of the conversation is being planned
 	passPlan       = "plan_error"     // the kernel refused
 	passUnfit      = "fixed_part"     // system prompt and tools alone don't fit the window
 	passInvalid    = "invalid_plan"   // the planned request breaks a rule of the API
 	passSystem     = "system_message" // nothing but system messages
-	passOneShot    = "one_shot"       // a question of a program, without a conversation
-	passFragment   = "fragment"       // a count of messages that no conversation begins with
+	passOneShot    = "one_shot"       // a program's single question, outside any conversation
+	passFragment   = "fragment"       // a token count of messages that begin no known conversation
 	passSigned     = "signed"         // a rewritten body would break its signature
-	passString     = "string_input"   // Responses with words in place of a list
-	passPath       = "path"           // no call of a model
-	passAnswered   = "prefill"        // it ends with an answer that is to be gone on with
+	passString     = "string_input"   // a Responses request whose input is a string
+	passPath       = "path"           // the path is not that of a model call
+	passAnswered   = "prefill"        // it ends with the beginning of an answer, which the model is to continue
 )
 
 // doubt returns the reason why a body is not planned, "" if it is planned.
@@ -94,7 +94,7 @@ func oneShot(b *transcript.Body, id identity) bool {
 	return id.exact || !instructed && !id.named
 }
 
-// number returns a member that is a number, however JSON writes it.
+// number returns the value of a numeric member in any JSON form, such as 1e3.
 func number(b *transcript.Body, name string) (n float64, ok bool) {
 	n, err := strconv.ParseFloat(b.Member(name), 64)
 	return n, err == nil || errors.Is(err, strconv.ErrRange) // too large for any answer
@@ -110,9 +110,9 @@ func longestAnswer(b *transcript.Body) (least float64, ok bool) {
 	return least, ok
 }
 
-// anthropicDoubt returns the reason why a request passes unplanned. A request with a container
-// lacks the container's files. A request whose path names the model may not be for Anthropic's
-// API.
+// anthropicDoubt returns the reason why a request passes unplanned, "" if there is none. A request
+// with a container may depend on files that it does not contain. A request whose body names neither
+// a model nor a version may be for another API.
 func anthropicDoubt(b *transcript.Body) string {
 	var c struct {
 		ID string `json:"id"`

@@ -23,17 +23,17 @@ import (
 type exchange struct {
 	*lead
 	format transcript.Format
-	model  string            // where the path names it
-	count  bool              // asks for the size of a request only
+	model  string            // the model that the path names, "" if it names none
+	count  bool              // the request only asks how many tokens it has
 	line   *line             // nil if it is planned in no conversation
 	from   checkpoint.Source // where the request comes from, by its headers
 	body   *transcript.Body  // nil if it could not be read
 	data   []byte            // as the client wrote it
 	out    *outcome          // nil for a request that is no call of a model
 	began  time.Time
-	took   time.Duration // from the whole body to the plan
-	tries  int           // of sending it
-	window int           // that the model's server lists, 0 if it was not asked or lists none
+	took   time.Duration // the time from the receipt of the whole body to the plan
+	tries  int           // how often the request was planned and sent again after a refusal
+	window int           // the window that the model's server lists, 0 if it was not asked or lists none
 	// watched is nil if Options.Watch is nil.
 	watched *watched
 }
@@ -43,7 +43,8 @@ type providerAPI struct {
 	// path is the end of the path of a call. count is the end of the path of a request that
 	// counts tokens. Gateways and some providers put other text before these ends.
 	path, count string
-	// answer reads the events of a streamed answer, or the one piece of another.
+	// answer reads the events of a streamed answer, or the single piece of an answer that is not
+	// streamed.
 	answer func(pieces [][]byte) answer
 	// elsewhere are the members of a request that say that the provider stores or changes a part
 	// of the conversation.
@@ -56,7 +57,7 @@ type providerAPI struct {
 	compaction *compaction
 }
 
-// apis has them all. Gemini's paths are read by geminiCall.
+// apis has the API of each format. geminiCall reads Gemini's paths.
 var apis = map[transcript.Format]providerAPI{
 	transcript.FormatAnthropic: {path: "/v1/messages", count: "/v1/messages/count_tokens",
 		answer: anthropicAnswer, elsewhere: []string{"thread", "compaction"}, doubt: anthropicDoubt, compaction: anthropicCompaction},
@@ -165,7 +166,7 @@ func (x *Proxy) settle(r *http.Request, e *exchange, to *lead) *http.Request {
 	return e.with(r)
 }
 
-// read takes the body in.
+// read reads the request's body into e.data.
 func (x *Proxy) read(w http.ResponseWriter, r *http.Request, e *exchange) error {
 	c := http.NewResponseController(w)
 	if c.SetReadDeadline(time.Now().Add(bodyTime)) == nil {
@@ -241,8 +242,8 @@ func (x *Proxy) lineOf(e *exchange, b *transcript.Body, id identity, named bool)
 	return ln, ""
 }
 
-// logDecision writes the line of a request. The line has no content and no key. It names the
-// conversation by a hash, because clients choose the name.
+// logDecision logs the decision on a request in one line. The line has no content and no key. It
+// names the conversation by a hash, because clients choose the name.
 func (x *Proxy) logDecision(e *exchange) {
 	level, msg := slog.LevelInfo, "planned"
 	attrs := []any{"api", string(e.format), "count", e.count, "bytes_in", len(e.data), "bytes_out", len(e.out.body), "took", e.took}
@@ -288,7 +289,7 @@ func known(usd *float64) string {
 	return fmt.Sprintf("%.4f", *usd)
 }
 
-// codes returns the names of faults, each once.
+// codes returns the distinct codes of faults, separated by commas.
 func codes(faults []fault.Fault) string {
 	var out []string
 	for _, f := range faults {

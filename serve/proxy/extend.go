@@ -20,21 +20,21 @@ type planned struct {
 	model string
 	host  []uint64
 	shown []shown
-	// sure is an index in shown. From sure on it is certain which of the client's messages each
-	// message is.
+	// sure is an index in shown. For each message from sure on, it is certain which of the client's
+	// messages it is.
 	sure        int
 	markers     []transcript.Marker
 	thinkingOff bool
 }
 
-// shown is a message that went out. host is the index of the client's message in its request. If
-// host is -1, the message is kept here.
+// shown is a message that was sent. host is its index in the client's request. If host is -1, the
+// client's request does not have the message, and kept is a copy of it.
 type shown struct {
 	host int
 	kept *memkernel.Message
 }
 
-// newPlanned keeps a plan that was made for b.
+// newPlanned returns the record of plan p, which was made for request b.
 func newPlanned(b *transcript.Body, p *api.ContextPlan) *planned {
 	s := &planned{model: b.Model, host: fingerprints(b.Messages), markers: p.Markers, thinkingOff: p.Params.ThinkingOff}
 	next := 0
@@ -206,7 +206,7 @@ func keep(m *memkernel.Message) *memkernel.Message {
 	out := new(memkernel.Message)
 	data, err := json.Marshal(memkernel.Message{Key: m.Key, Role: m.Role, Model: m.Model, Raw: m.Raw, Parts: m.Parts})
 	if err != nil || json.Unmarshal(data, out) != nil {
-		return m // strings and numbers always can be written and read
+		return m // never: strings and numbers can be written and read
 	}
 	return out
 }

@@ -21,7 +21,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// rewrite sends a request to its upstream, and nowhere else.
+// rewrite directs an outgoing request to its upstream, and removes the proxy's own headers from it.
 func (x *Proxy) rewrite(p *httputil.ProxyRequest) {
 	out, in := p.Out, p.In
 	e := exchangeOf(in.Context())
@@ -72,7 +72,7 @@ func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 		return res, err
 	}
 	e.tries++
-	head, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // who reads the body gets the error again
+	head, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // a reader of the body gets the error again
 	res.Body = &joined{io.MultiReader(bytes.NewReader(head), res.Body), res.Body}
 	said, err := decoded(res.Header.Get("Content-Encoding"), head, maxRefusal)
 	if err != nil {
@@ -100,7 +100,7 @@ func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 	return res2, nil
 }
 
-// roundTrip makes a call. It sets the answer's request, whatever the transport.
+// roundTrip makes a call. It sets Request of the answer, which not every transport does.
 func (o *Options) roundTrip(r *http.Request) (*http.Response, error) {
 	res, err := o.Transport.RoundTrip(r)
 	if err == nil {
@@ -129,7 +129,7 @@ func (x *Proxy) mended(ctx context.Context, e *exchange, why, text string) *outc
 // maxRefusal bounds the part of a refusal that is read.
 const maxRefusal = 64 << 10 // 64 KiB
 
-// joined is a body whose beginning was read.
+// joined is a body of which the beginning was read and put back.
 type joined struct {
 	io.Reader
 	io.Closer
@@ -137,7 +137,7 @@ type joined struct {
 
 var errEncoding = errors.New("an encoding that is not read")
 
-// decoded takes the encoding off the copy of an answer.
+// decoded decodes the copy of an answer, to at most limit bytes.
 func decoded(encoding string, data []byte, limit int64) ([]byte, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "identity":
@@ -160,7 +160,7 @@ func decoded(encoding string, data []byte, limit int64) ([]byte, error) {
 // answered sets the outcome header of the answer, and copies the answer to read it.
 func (x *Proxy) answered(res *http.Response) error {
 	if x.upstreams.several {
-		res.Header.Del("Set-Cookie") // it would be sent to the others
+		res.Header.Del("Set-Cookie") // the client would send it to the other upstreams, too
 	}
 	e := exchangeOf(res.Request.Context())
 	if e.out == nil {

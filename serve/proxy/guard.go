@@ -51,7 +51,7 @@ func checkUpstream(address string, insecure bool) (*url.URL, error) {
 	return u, nil
 }
 
-// guard decides whose requests are taken.
+// guard decides which requests the proxy accepts, by the program or web page that they come from.
 type guard struct {
 	remote  bool
 	origins []string
@@ -89,8 +89,8 @@ func (g *guard) knowsHost(r *http.Request) bool {
 	return !ofBrowser || net.ParseIP(strings.Trim(host, "[]")) != nil || g.allowed(r.Header.Values("Origin"))
 }
 
-// foreignPage returns the page of a request that the page may not make. It returns "" if the
-// request is allowed. Pages of this machine may read. For all other requests a page must be
+// foreignPage returns the web page that made a request, if the page may not make it. It returns ""
+// if the request is allowed. Pages of this machine may read. For all other requests a page must be
 // allowed by name, or come from the proxy itself.
 func (g *guard) foreignPage(r *http.Request, acts bool) string {
 	origins := r.Header.Values("Origin")
@@ -183,5 +183,5 @@ func refuse(w http.ResponseWriter, status int, text string) {
 	fmt.Fprintf(w, `{"type":"error","error":{"type":"memkernel_proxy","message":%s}}`+"\n", message)
 }
 
-// OwnHost reports whether a Host header names this machine by a name that no name server has.
+// OwnHost reports whether a Host header names this machine, as localhost or by a loopback address.
 func OwnHost(hostport string) bool { return isLoopback(hostOnly(hostport)) }

@@ -12,8 +12,9 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// ended takes the copy of an answer. The conversation's line is held from now on, so that a request
-// which continues the conversation is planned after it was observed.
+// ended begins the observation of an answer, of which it gets the copy. It takes the slot of the
+// conversation's line first, so that the next request of the conversation is planned after the
+// observation.
 func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
 	if err == errBroken { // a client need not read the body to its end
 		if a, bad := readCopy(e.format, h, copy); bad == nil && a.whole {
@@ -29,7 +30,7 @@ func (x *Proxy) ended(e *exchange, h http.Header, copy []byte, err error) {
 	if e.watched != nil {
 		e.watched.left.Add(1)
 	}
-	held := e.line == nil // it passed
+	held := e.line == nil // a request that passed has no line
 	if !held {
 		select {
 		case e.line.slot <- struct{}{}:
@@ -105,7 +106,7 @@ func (x *Proxy) take(e *exchange, a answer) (*api.Observation, error) {
 	return x.planner.ObserveTurn(e.context(), t)
 }
 
-// rowOf finds the row of the call that was billed u.
+// rowOf returns the recorded call with the usage u, nil if there is none.
 func rowOf(o *api.Observation, u *memkernel.Usage) *billing.Call {
 	if o == nil || u == nil {
 		return nil

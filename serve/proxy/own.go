@@ -54,7 +54,7 @@ var anthropicCompaction = &compaction{
 	beta: "compact-2026-09-04",
 	edit: func(m map[string]json.RawMessage) {
 		delete(m, "stream")
-		delete(m, "context_management") // the API takes one of the two
+		delete(m, "context_management") // the API accepts only one of the two
 		m["compaction"] = json.RawMessage(`{"type":"summarize"}`)
 	},
 	blocks: func(data []byte) []json.RawMessage {
@@ -110,7 +110,7 @@ func (x *Proxy) compactDue(e *exchange, sent *http.Request) {
 	r := sent.Clone(context.Background())
 	setBody(r, body)
 	for _, name := range []string{"Accept-Encoding", "Content-Encoding", "Idempotency-Key", "Expect"} {
-		r.Header.Del(name) // of that request alone
+		r.Header.Del(name) // it belongs to the client's request
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")

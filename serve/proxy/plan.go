@@ -131,7 +131,7 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// errBusy means that the conversation's line is at work on another request.
+// errBusy means that another request of the conversation is being planned or observed.
 var errBusy = errors.New("the conversation is being planned or observed")
 
 // giveUp is how long the proxy waits for a cancelled plan. A plan that is being recorded should
@@ -212,7 +212,7 @@ func (x *Proxy) planned(ctx context.Context, e *exchange, over *api.Overflow) *o
 	req.Overflow, req.Unplanned, req.Source = over, told, e.from
 	ask, stands := x.planner.PlanContext, func(p *api.ContextPlan) {
 		e.line.planned.Store(newPlanned(e.body, p))
-		e.line.unplanned.CompareAndSwap(told, nil) // the plan has taken it in
+		e.line.unplanned.CompareAndSwap(told, nil) // the plan includes it
 	}
 	if e.count {
 		ask, stands = x.planner.Peek, func(*api.ContextPlan) {}

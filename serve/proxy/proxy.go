@@ -216,8 +216,8 @@ func (x *Proxy) Tend(ctx context.Context) {
 	}
 }
 
-// forget drops conversations that had no request for the time idle, and read messages that did
-// not occur since its last call.
+// forget releases the sessions that had no request for the time idle, and the parsed messages that
+// did not occur since the last call of forget.
 func (x *Proxy) forget(idle time.Duration) {
 	x.reader.Age()
 	x.lines.release()
@@ -304,8 +304,8 @@ func (j *jobs) wait(ctx context.Context) error {
 	}
 }
 
-// NewRoundTripper makes a proxy for clients of this process, of which only RoundTrip, Tend and Close
-// are to be used. It has no upstream, because a request goes where its client sends it. It does not
+// NewRoundTripper makes a proxy for clients of this process. Callers may use only its RoundTrip,
+// Tend and Close. It has no upstream, because a request goes where its client sends it. It does not
 // read the options that name upstreams or judge other programs' requests.
 func NewRoundTripper(p Planner, opt Options) (*Proxy, error) {
 	return newProxy(p, opt, &upstreams{})

@@ -35,8 +35,8 @@ const (
 
 // identity describes which conversation a request continues.
 type identity struct {
-	// session is the key, scoped to the conversation unless exact. An exact key is
-	// shared by all conversations that the client holds within one session.
+	// session is the session's key. Unless exact is set, each conversation has a key of its own. An
+	// exact key is shared by all conversations that the client holds within one session.
 	session string
 	exact   bool
 	// named reports whether the client names the session or the user of the request.
@@ -122,7 +122,7 @@ type line struct {
 	// slot must be held to work on the line, so that a turn is observed before the next request
 	// is planned.
 	slot chan struct{}
-	used int64 // when, counted in requests
+	used int64 // the number of its last request, among the requests of all lines
 
 	planned   atomic.Pointer[planned]       // the newest plan, nil if there is none
 	unplanned atomic.Pointer[api.Unplanned] // the newest answered request after it without a plan, nil if there is none

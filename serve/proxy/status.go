@@ -21,7 +21,7 @@ const statusSchema = "memkernel/proxy_status/v1"
 // Status describes a proxy's work since its start. It has no text of a conversation.
 type Status struct {
 	Schema string `json:"schema"`
-	// Instance tells this run from all others.
+	// Instance is a random id of this run.
 	Instance string `json:"instance"`
 	// Since is the time at which the proxy was started.
 	Since time.Time `json:"since"`
@@ -45,8 +45,8 @@ type Status struct {
 
 // statusPassed counts requests that passed for a reason.
 type statusPassed struct {
-	// Reason is one of the reasons in doc/proxy.md. The reason path is a request that is not a
-	// call of a model.
+	// Reason is one of the reasons in doc/proxy.md. The reason "path" means that the request is not
+	// a call of a model.
 	Reason string `json:"reason"`
 	Count  int    `json:"count"`
 }

@@ -13,10 +13,10 @@ import (
 
 // Upstream is an API for some of the requests.
 type Upstream struct {
-	// For is a path, such as /v1/messages, or a folder, such as /openai/. In options "" is for all
-	// other paths, and in a [Status] *.
+	// For is a path, such as /v1/messages, or a folder, such as /openai/. All other paths are "" in
+	// options, and "*" in a [Status].
 	For string `json:"for"`
-	// URL is where they go.
+	// URL is the address to which these requests go.
 	URL string `json:"url"`
 }
 
@@ -32,11 +32,11 @@ func ParseUpstream(text string) (Upstream, error) {
 	return Upstream{match, address}, nil
 }
 
-// upstreams are the leads of all upstreams, the longest match first. The lead of all other requests
-// has the path "".
+// upstreams has the lead of each upstream, the longest path first. The path "" is for all other
+// requests.
 type upstreams struct {
 	paths   []*lead
-	several bool // of different origins
+	several bool // the upstreams have different origins
 }
 
 // ownLead returns the lead of a request that goes where its client sends it.
@@ -75,11 +75,11 @@ func newUpstreams(rest string, list []Upstream, insecure bool) (*upstreams, erro
 	return u, nil
 }
 
-// lead is where the requests of a path go.
+// lead says where the requests of a path go.
 type lead struct {
 	match string
 	url   *url.URL
-	// prefix is to be removed from the path. It is a folder that selects an upstream.
+	// prefix is the folder that selects the upstream. It is removed from the path of each request.
 	prefix string
 	// own means that the request goes where its client sends it.
 	own bool
@@ -127,7 +127,7 @@ func (l *lead) apply(p *httputil.ProxyRequest, several bool) {
 	}
 	out.URL.RawQuery = p.In.URL.RawQuery
 	if several {
-		out.Header.Del("Cookie") // a client has those of all upstreams under one address
+		out.Header.Del("Cookie") // a client stores the cookies of all upstreams under the proxy's address
 	}
 }
 

@@ -32,8 +32,8 @@ const (
 	leastWindow, mostWindow = 1 << 10, 1 << 24
 )
 
-// windowOf returns the window that the server of a request lists for its model, 0 if it lists none. It
-// does not look up a model whose window is already known.
+// windowOf returns the window that the server of a request lists for its model, 0 if it lists none.
+// It does not look up a model whose window is already known.
 func (x *Proxy) windowOf(r *http.Request, e *exchange) int {
 	model := e.body.Model
 	known, _ := x.opt.Prices.Lookup(model, time.Time{})
@@ -141,7 +141,7 @@ const trained = "n_ctx_train"
 var windowKeys = []string{"num_ctx", "loaded_context_length", "n_ctx", "max_model_len", "context_length", "context_window",
 	"max_context_length", "max_input_tokens", "inputTokenLimit", trained}
 
-// listed are the smallest windows that servers listed, by member.
+// listed maps the name of a member to the smallest window that a server listed in it.
 type listed map[string]int
 
 // best returns the best known window, 0 if there is none.
