@@ -10,19 +10,19 @@ import (
 	"github.com/memkernel/memkernel/checkpoint"
 )
 
-// beginning is the text that a session gets at its start: a summary of memory, and the restore
-// text of the session From. From is "" if there is no such session.
+// beginning says which text a session gets at its start. With Memory it gets a summary of memory. It
+// also gets the restore text of the session From, unless From is "".
 type beginning struct {
 	Memory bool   `json:"memory,omitempty"`
 	From   string `json:"from,omitempty"`
 	// Occasion decides how the restore text begins.
 	Occasion checkpoint.Occasion `json:"occasion,omitempty"`
-	// Beside marks a new conversation. One line of its text names the other session that was at
-	// work.
+	// Beside means that the conversation is new. Its text then has a line that names the other
+	// session that was at work in the workspace.
 	Beside bool `json:"beside,omitempty"`
 }
 
-// and is both of two.
+// and returns the beginning with the texts of both. Either may be nil.
 func (b *beginning) and(o *beginning) *beginning {
 	if b == nil {
 		return o
@@ -71,7 +71,7 @@ func (h *handler) start(ctx context.Context, r *record) answer {
 	}
 	if h.Host.row().late {
 		if !b.Memory {
-			b = b.and(r.Begin) // of a start without a prompt
+			b = b.and(r.Begin) // the beginning of an earlier start, after which no prompt came
 		}
 		r.Begin = b
 		return answer{}

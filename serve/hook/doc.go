@@ -23,9 +23,10 @@
 //	SessionEnd                   the same, and the session's end          nothing
 //	any other                    nothing                                  nothing
 //
-// A hook must never fail its host. After an error the answer is the part that succeeded, after a
-// panic or the deadline it is empty, and the process exits with 0. A line in hook.log of the state directory records the failure. Panics are
-// caught too, because the exit code of a Go panic tells hosts to block.
+// A hook must never fail its host. After an error the answer has the part that succeeded. After a
+// panic or the deadline the answer is empty. The process exits with 0. A line in hook.log of the
+// state directory records the failure. Panics are caught too, because the exit code of a Go panic
+// tells hosts to block.
 //
 // # New messages
 //
@@ -55,7 +56,6 @@
 // directory. The home directory and the root of the file system are a workspace only if they have
 // a state directory.
 //
-// The package plans no prompts and asks no model. The search for a prompt brings the index up to date,
-// for two seconds at most. Tokens are counted in the kernel's
-// units, offsets in bytes.
+// The package plans no prompts and asks no model. The search for a prompt brings the index up to
+// date, for two seconds at most. Tokens are counted in the kernel's units, offsets in bytes.
 package hook

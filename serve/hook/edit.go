@@ -25,7 +25,7 @@ func (s Settings) ours(d *settings.JSON, groups *hujson.Array) (out []entry, err
 	for i, g := range slices.Backward(groups.Elements) {
 		group, ok := g.Value.(*hujson.Object)
 		if !ok {
-			continue // not ours, and no matter of ours
+			continue // memkernel writes no entries of this form
 		}
 		list, err := d.List(group, "hooks")
 		if err != nil {
@@ -181,8 +181,8 @@ func (s Settings) parse(data []byte) (*settings.JSON, error) {
 	return settings.ParseJSON(s.Path(), data, s.Host.row().comments)
 }
 
-// Installed reports whether the settings file has any hook of the host. A file that can't be read is
-// the host's to complain about.
+// Installed reports whether the settings file has any hook of the host. It returns false for a file
+// that can't be read, because the host reports that itself.
 func (s Settings) Installed() bool {
 	data, err := settings.Read(s.Path())
 	if err != nil || data == nil {

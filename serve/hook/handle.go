@@ -127,7 +127,7 @@ func (h *handler) restore(ctx context.Context, b *beginning, shown string) strin
 	}
 	got, err := h.setup.Kernel.Restore(ctx, req)
 	switch {
-	case errors.Is(err, api.ErrNoSession): // begun before the hooks were there
+	case errors.Is(err, api.ErrNoSession): // the session began before the hooks were installed
 		return ""
 	case err != nil:
 		h.fail(err)
@@ -144,7 +144,7 @@ func plainInShell(word string) bool {
 	return strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/") == ""
 }
 
-// join joins texts, one below the other.
+// join joins the texts that are not empty, with an empty line between two.
 func join(parts ...string) string {
 	var out []string
 	for _, p := range parts {
@@ -162,7 +162,7 @@ func (h *handler) prompt(ctx context.Context, r *record) answer {
 		return answer{}
 	}
 	n, err := readNews(h.Host, h.e.Transcript, r.Seam)
-	if !errors.Is(err, transcript.ErrUnread) { // it may have no more than a head yet; the turn's end will show
+	if !errors.Is(err, transcript.ErrUnread) { // the transcript may have only its header yet; the turn's end reads it again
 		h.fail(known(err))
 	}
 	began := h.late(ctx, r, n)
@@ -308,7 +308,7 @@ func (n *news) commit(ctx context.Context, k *kernel.Kernel, turn api.Turn, call
 		}
 		for _, f := range o.Faults {
 			if f.Code == fault.FlushSkipped {
-				tell(errors.New(f.Detail)) // most important: memories that the user asked for
+				tell(errors.New(f.Detail)) // above all, memories that the user asked for
 			}
 		}
 		if o.Outcome == api.Conflict {

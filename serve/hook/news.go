@@ -150,7 +150,7 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 	n.end = seam{Path: path, Offset: size, Before: hashBefore(f, size), Compactions: n.compactions}
 	nameMessages(n.msgs)
 	if wide || !n.ended() {
-		return n, nil // of UTF-16 all is read each time
+		return n, nil // a transcript in UTF-16 is read whole each time
 	}
 	at, line, ok, err := lastTurn(part(), opt)
 	if err == nil && ok {
@@ -166,7 +166,8 @@ func linesNews(h Host, f io.ReaderAt, path string, size int64, from seam) (*news
 	return n, err
 }
 
-// randomID is the shortest length of a call's id that no server gives twice.
+// randomID is the length in bytes from which the id of a call counts as random, so that no server
+// uses it twice.
 const randomID = 24
 
 // reuses reports whether the end of a transcript has a call with an id that also occurs earlier

@@ -35,11 +35,11 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 	}
 	r, _ := readRecord(stateDir, key) // one that can't be read is begun anew, and all is read again
 	switch st, err := os.Stat(path); {
-	case err != nil: // told by who reads it
+	case err != nil: // readNews reports the error
 	case st.Size() == r.Taken:
 		return 0, nil, nil
 	case k != nil && carries(k, key, time.Time{}, st.ModTime()):
-		r.Taken = st.Size() // the door that planned its calls took it in
+		r.Taken = st.Size() // the proxy or daemon that planned the calls has committed the turns
 		return 0, nil, r.write(stateDir)
 	}
 	n, err := readNews(h, path, r.Seam)
@@ -56,7 +56,7 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 		return 0, nil, err
 	}
 	if r.Taken = n.size; h.row().name != "" {
-		r.Seam = n.next // others' transcripts can't be read from their middle
+		r.Seam = n.next // the transcripts of other hosts can't be read from the middle
 	}
 	return messages, lost, r.write(stateDir)
 }
@@ -83,7 +83,7 @@ func KeyOf(h Host, path string) (string, error) {
 func Unread(stateDir string, h Host, path string, size int64) bool {
 	key, err := KeyOf(h, path)
 	if err != nil {
-		return true // whoever reads it says why it can't be
+		return true // TakeIn reports why it can't be read
 	}
 	r, _ := readRecord(stateDir, key) // one that can't be read is begun anew
 	return r.Taken != size

@@ -93,7 +93,7 @@ const (
 // mean that nothing was added.
 type Given struct {
 	At time.Time `json:"at"`
-	// Prompt reports whether a person's prompt got it.
+	// Prompt reports whether the text was added to a person's prompt.
 	Prompt bool `json:"prompt,omitempty"`
 	// Bytes is the size of the added text.
 	Bytes int `json:"bytes,omitempty"`
@@ -186,7 +186,7 @@ func Newest(stateDir string, h Host) string {
 // lockSession keeps the events of one session apart, also in several processes, because hosts run
 // hooks in parallel.
 func lockSession(ctx context.Context, stateDir, key string) (unlock func(), err error) {
-	_ = store.KeepOutOfGit(store.Files(stateDir)) // where it can't be written nothing else depends on it
+	_ = store.KeepOutOfGit(store.Files(stateDir)) // nothing depends on it if it can't be written
 	if unlock, err = store.Wait(ctx, folder(stateDir), safeName(key)+".lock", store.Alone); err != nil {
 		return nil, fmt.Errorf("wait for another hook of session %s: %w", key, err)
 	}

@@ -153,13 +153,14 @@ func (h *handler) find() {
 		h.stateDir = filepath.Join(h.workspace, kernel.DefaultStateDir)
 	}
 	if h.Extension && h.carriesOwn() || h.Workspace == "" && !setUp(h.stateDir, h.Host) {
-		h.workspace, h.stateDir = "", h.StateDir // they would run twice, or nobody wants them
+		h.workspace, h.stateDir = "", h.StateDir // the hooks would run twice, or nobody installed them
 	}
 	h.key = h.Host.Key(h.e.SessionID)
 }
 
-// carriesOwn reports whether the settings that the host reads have the same hooks: those of the
-// project that it names, else the workspace's. The workspace may be a folder above the project.
+// carriesOwn reports whether the settings file that the host reads has the same hooks. The file
+// belongs to the project that the host names, or else to the workspace. The workspace may be a
+// folder above the project.
 func (h *handler) carriesOwn() bool {
 	read := h.workspace
 	if name := h.Host.row().project; name != "" {
@@ -223,9 +224,9 @@ func findWorkspace(dir string) string {
 	return ""
 }
 
-// setUp reports whether hooks of a host may work with a state directory. Somebody must have made
-// it, and not have taken the host's hooks out since: a host goes on with the hooks that it read
-// at its start. The configuration that a person keeps in the directory sets nothing up.
+// setUp reports whether the hooks of a host may use a state directory. The directory must exist and
+// must not note that the host's hooks were removed, because a running host continues to run hooks
+// that were removed. A directory that has only a configuration does not count.
 func setUp(stateDir string, h Host) bool {
 	entries, err := os.ReadDir(stateDir)
 	if err != nil || len(entries) == 1 && entries[0].Name() == "config.yaml" {
@@ -266,7 +267,7 @@ func logLine(stateDir string, now time.Time, text string) error {
 	if len(text) > maxLogLine {
 		text = strings.ToValidUTF8(text[:maxLogLine], "") + "…"
 	}
-	log, err := dir.Journal(logFile) // appended to by several processes: a write that fails may take a line of another with it
+	log, err := dir.Journal(logFile) // several processes append: a failed write may lose a line of another process
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (s *Sum) Saved() float64 {
 	return 1 - s.BilledUSD/s.WithoutUSD
 }
 
-// Meter adds up the calls of one run. Its Take is for [proxy.Options].
+// Meter adds up the calls of one run. [Meter.Take] is for [proxy.Options.Billed].
 type Meter struct {
 	prices *cachelayout.Book
 
@@ -87,7 +87,7 @@ func (m *Meter) Bill() proxy.Bill {
 	return proxy.Bill{Calls: s.Calls, Unpriced: s.Unpriced, BilledUSD: s.BilledUSD, WithoutUSD: s.WithoutUSD, Saved: s.Saved()}
 }
 
-// Take takes a call in.
+// Take adds a call.
 func (m *Meter) Take(b proxy.Billed) {
 	s := m.take(b)
 	if m.Each != nil {
