@@ -63,7 +63,7 @@ func wrong(err error) error {
 	return mistake{err}
 }
 
-// answer sends a document, or the error for which there is no document.
+// answer sends the document, or the error with the HTTP status that fits it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err error) {
 	var invalid mistake
 	var none *api.NoSessionError
@@ -73,7 +73,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, doc any, err err
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(true)
-		enc.Encode(doc) // who asked is gone if it fails
+		enc.Encode(doc) // it fails only if the client has gone
 	case r.Context().Err() != nil:
 	case errors.As(err, &invalid):
 		refuse(w, http.StatusBadRequest, s.o.mask(err.Error()))
@@ -107,17 +107,17 @@ type sessionRow struct {
 	Modified time.Time `json:"modified"`
 	// Live reports whether the session changed within five minutes.
 	Live bool `json:"live"`
-	// Host is the program whose session it is, Prompt the beginning of the first prompt, Prompts and
-	// Calls are counts, and Begun is the time of the first message. All are empty until the session
-	// was read.
+	// Host is the program that recorded the session. Prompt is the beginning of the first prompt.
+	// Prompts and Calls count prompts and model calls. Begun is the time of the first message. All
+	// are empty until the session was read.
 	Host    string    `json:"host"`
 	Prompt  string    `json:"prompt"`
 	Prompts int       `json:"prompts"`
 	Calls   int       `json:"calls"`
 	Begun   time.Time `json:"begun,omitzero"`
 	// BilledUSD is the bill of the calls that memkernel planned, and WithoutUSD the estimate of the
-	// same calls without memkernel. They are null if memkernel planned none, or if a price is
-	// unknown. Planned tells the two apart.
+	// same calls without memkernel. They are null if memkernel planned no call of the session, in
+	// which case Planned is false, or if a price is unknown.
 	Planned    bool     `json:"planned"`
 	BilledUSD  *float64 `json:"billed_usd"`
 	WithoutUSD *float64 `json:"without_usd"`
@@ -214,7 +214,7 @@ func headOf(rows []row, calls int) *head {
 	return h
 }
 
-// head adds to h what the replay of a session says.
+// head adds the figures of a session's replay to h.
 func (t *track) head(h *head, rows []row) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -231,7 +231,7 @@ func (t *track) head(h *head, rows []row) {
 	}
 }
 
-// head adds to h what the state folder says of a session.
+// head adds the figures that the state folder has of a session to h.
 func (f *found) head(h *head, rows []row, planned bool) {
 	h.Done = true
 	for i := range rows {
@@ -255,7 +255,8 @@ type sessionJSON struct {
 }
 
 // asked returns the session that a request names. It also returns the session's track if memkernel
-// did not plan the session. A session that memkernel planned is the one in the state folder.
+// did not plan the session. For a session that memkernel planned, it returns the session of the
+// state folder.
 func (s *Server) asked(r *http.Request) (found, *track, error) {
 	f, err := s.shelf.find(r.Context(), r.FormValue("session"))
 	if err != nil || f.source != fromTranscript {
@@ -277,7 +278,7 @@ func (s *Server) oneSession(r *http.Request) (any, error) {
 		return nil, err
 	}
 	out := &sessionJSON{Schema: "memkernel/ui_session/v1", sessionRow: s.rowOf(&f)}
-	if usage, err := s.usage(r.Context()); err == nil { // the report has no bills
+	if usage, err := s.usage(r.Context()); err == nil { // otherwise the row has no bill
 		out.bill(usage.Session(f.hostID()))
 	}
 	rows, calls, err := s.rows(r.Context(), f, t)
@@ -292,8 +293,8 @@ func (s *Server) oneSession(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// rows returns the calls of a session that are planned by now, and the number of all its calls.
-// For a session in the state folder they are as they were planned and billed.
+// rows returns the calls of a session that are planned by now, and the number of all its calls. The
+// calls of a session in the state folder come from its record.
 func (s *Server) rows(ctx context.Context, f found, t *track) ([]row, int, error) {
 	if t != nil {
 		t.mu.Lock()
@@ -351,7 +352,7 @@ func (s *Server) timelineOf(r *http.Request) (any, error) {
 	}
 	out := timeline(rows, calls, from, to, points)
 	if t == nil {
-		out.Regions = []series{} // nobody wrote them down
+		out.Regions = []series{} // the record does not have them
 	}
 	out.Session = f.id
 	return out, nil

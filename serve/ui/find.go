@@ -43,10 +43,11 @@ type find struct {
 }
 
 const (
-	// mostElsewhere bounds the sessions of other folders that are named, lookedElsewhere the newest
-	// ones that are looked at, and largestElsewhere the size of one of them. All are our choice.
+	// mostElsewhere bounds the listed sessions of other folders. lookedElsewhere bounds the sessions
+	// that are searched for them, the newest first. largestElsewhere is the size in bytes of the
+	// largest file that is searched. All are our choice.
 	mostElsewhere, lookedElsewhere, largestElsewhere = 5, 400, 64 << 20
-	// beforeWord is how much of a message is shown before the first word.
+	// beforeWord is how many bytes of a message are shown before the first word.
 	beforeWord = 60
 )
 

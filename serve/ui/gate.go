@@ -18,7 +18,7 @@ import (
 type gate struct {
 	// hosts are the spellings of the address at which the server listens.
 	hosts  map[string]bool
-	cookie string // its name, of this port
+	cookie string // its name, which contains the port
 
 	mu     sync.Mutex
 	token  string // "" once it was used
@@ -147,5 +147,5 @@ type refusal struct {
 func refuse(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(refusal{why}) // who asked is gone if it fails
+	json.NewEncoder(w).Encode(refusal{why}) // it fails only if the client has gone
 }

@@ -42,7 +42,8 @@ type found struct {
 	modified  time.Time
 	status    *api.SessionStatus
 	brief     brief
-	// again means that the list has the transcript of the same session.
+	// again means that the list also has the transcript of this session, so that this entry is not
+	// shown.
 	again bool
 }
 
@@ -84,7 +85,7 @@ type shelf struct {
 	listed time.Time
 	list   []found
 	report *api.Status
-	tracks []*track // the one that was used last at the end
+	tracks []*track // in the order of their last use
 	closed bool
 	// briefs has the summaries by the state of their sessions. reading reports that the missing ones
 	// are being read.
@@ -92,7 +93,7 @@ type shelf struct {
 	reading bool
 }
 
-// state names a session as it is now.
+// state returns a text that changes when the session changes.
 func (f *found) state() string { return fmt.Sprint(f.id, f.bytes, f.modified.UnixNano()) }
 
 // read sums up the listed sessions that have no summary yet, the newest first.
@@ -237,7 +238,7 @@ func transcripts(ctx context.Context, path string) (out []found) {
 		return out
 	}
 	sessions.Source{Path: path}.Find(ctx, func(c sessions.Conversation) bool {
-		if c.Size > 0 && !strings.HasPrefix(filepath.Base(c.Path), "agent-") { // a subagent's part of another
+		if c.Size > 0 && !strings.HasPrefix(filepath.Base(c.Path), "agent-") { // a subagent's file is part of another session
 			add(c.Path, c.Size, c.ModTime)
 		}
 		return true

@@ -85,15 +85,16 @@ type added struct {
 }
 
 const (
-	// talkItems is the default number of items of an answer, and mostTalk the largest.
+	// talkItems is the default number of items in an answer, and mostTalk the largest.
 	talkItems, mostTalk = 60, 400
 	// mostPrompts bounds the listed prompts.
 	mostPrompts = 1000
 	// promptText bounds a listed prompt, in bytes.
 	promptText = 120
-	// saidText bounds a text in a list of items, wholeText a text that was asked for alone.
+	// saidText bounds a text in a list of items, in bytes. wholeText bounds the text of an item that
+	// is requested alone.
 	saidText, wholeText = 6000, 4 << 20
-	// bytesPerToken is the size of a token by which hooks measure.
+	// bytesPerToken is the size by which hooks estimate tokens.
 	bytesPerToken = 3
 	// hookSlack is the longest time between a hook and the prompt that the host then records.
 	hookSlack = time.Minute
@@ -102,7 +103,7 @@ const (
 // ownKey is the prefix of the keys of messages that the kernel adds.
 const ownKey = "memkernel:"
 
-// talk is a session's conversation, taken apart.
+// talk is a session's conversation, split into pieces.
 type talk struct {
 	id, cwd string // the host's id and the folder of the session
 	msgs    []memkernel.Message
@@ -112,7 +113,7 @@ type talk struct {
 	cuts    map[int]string     // reasons by the message before which the cut was made
 }
 
-// keptTag is what is kept of a result or of a recalled note.
+// keptTag is what the state folder knows about a result or a recalled note.
 type keptTag struct {
 	page, level string
 	refs        []hook.Lines
@@ -123,11 +124,12 @@ type piece struct {
 	kind        string
 	msg, part   int
 	resM, resP  int
-	first       bool // of an answer
+	first       bool // of a message of the model
 	promptCount int
 }
 
-// newTalk takes messages apart. The host compacted before the messages at bounds.
+// newTalk splits messages into pieces. The host compacted its history before each message whose
+// index is in bounds.
 func newTalk(msgs []memkernel.Message, bounds []int) *talk {
 	t := &talk{msgs: msgs, kept: map[string]keptTag{}}
 	calls := map[string]int{}
@@ -267,7 +269,8 @@ func clip(s string, most int) string {
 // oneLine joins the lines of a text.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// callLine says in a line what a call does. Paths below the session's folder begin there.
+// callLine describes a tool call in one line. It shows paths below the session's folder cwd relative
+// to it.
 func callLine(c *memkernel.ToolCall, cwd string) string {
 	calls, _ := toolcall.Unwrap(c.Name, c.Input)
 	if len(calls) == 0 {
@@ -316,7 +319,8 @@ func callLine(c *memkernel.ToolCall, cwd string) string {
 	return strings.TrimSpace("Used " + in.Name + " " + path)
 }
 
-// given returns what hooks added by the number of the prompt, and to the beginning.
+// given returns the texts that hooks added, by the number of the prompt, and the text that they
+// added to the beginning of the session. hooked reports whether hooks recorded anything.
 func (t *talk) given(all []hook.Given) (by map[int]*added, start *added, hooked bool) {
 	by = map[int]*added{}
 	next := 0
@@ -370,7 +374,7 @@ func talkOfKept(k *api.KeptSession) *talk {
 			continue
 		}
 		if n := len(msgs) - 1; n >= 0 && m.Role == memkernel.RoleAssistant && msgs[n].Role == m.Role && messageText(&msgs[n]) == messageText(&m) {
-			continue // the answer as it came, and as the next request repeated it
+			continue // an answer is kept twice: as it came, and as the next request repeated it
 		}
 		msgs = append(msgs, m)
 	}

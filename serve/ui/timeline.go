@@ -28,8 +28,9 @@ type timelineJSON struct {
 	// Running is the cost of all calls up to the end of the point. It is null where a price is
 	// unknown.
 	Running []*float64 `json:"running_usd"`
-	// Without is the cost of all calls up to the end of the point under append-late. It is null
-	// where a price is unknown.
+	// Without is the cost of all calls up to the end of the point without memkernel: the estimate of
+	// the session's record, or the cost under append-late in a replay. It is null where a price is
+	// unknown.
 	Without []*float64 `json:"without_usd"`
 	// Marks are the events.
 	Marks []mark `json:"marks"`

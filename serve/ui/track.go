@@ -28,9 +28,9 @@ type row struct {
 	read    int
 	write   int
 	plain   int
-	// cost is the call's cost, and without its cost without memkernel, answers included: the bill
-	// and the estimate in a session's record, or else those of the replay and of append-late. A
-	// call that was not planned has none. They are nil until they are known.
+	// cost is the call's cost with the answer included. without is the same without memkernel. Both
+	// come from the session's record, or else from the replay and from append-late. They are 0 for a
+	// call that was not planned, and nil until they are known.
 	cost, without *float64
 	cut           string
 	cold          bool
@@ -49,8 +49,8 @@ type stage struct {
 	level pagevm.Level
 }
 
-// track is a recorded session that is planned again call by call in a temporary folder. Its plans
-// are the same as the plans of memkernel replay.
+// track is a recorded session that a kernel plans again call by call in a temporary folder. Its
+// plans are the same as the plans of memkernel replay.
 type track struct {
 	path string
 	o    *Options
@@ -137,7 +137,6 @@ func (t *track) begin() {
 	t.kernel, t.rows, t.total, t.lives = nil, nil, 0, map[string]stage{}
 }
 
-// main is the folder of the kernel that plans all calls.
 // bill sums up the host's own bill. Callers must hold the lock.
 func (t *track) bill() {
 	msgs := t.session.View(transcript.Full)
@@ -180,7 +179,8 @@ func (t *track) follow(ctx context.Context) {
 	}
 }
 
-// plan plans every call that is not planned yet, and adds what the session's other calls show.
+// plan plans every call that is not planned yet. It then notes the pages of the results, and the
+// cost of all calls under append-late.
 func (t *track) plan(ctx context.Context) error {
 	if t.kernel == nil {
 		dir, err := os.MkdirTemp("", "memkernel-ui-")

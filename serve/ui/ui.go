@@ -1,8 +1,7 @@
-// Package ui is the window on a memkernel: a web page on this machine that shows what was said in
-// sessions, what memkernel added and saved, a model's input with the reasons for it, and memory. It
-// lets in one browser, by a link that is valid once. It changes memory only for a voice. A page
-// reads its data from /api/, as documents of doc/json.md. Text of sessions is masked and is never
-// used as markup or as a link.
+// Package ui serves the window of memkernel: a web page on this machine that shows what was said in
+// sessions, what memkernel added and saved, and memory. It lets in one browser, by a link that is
+// valid once. It changes memory only if [Options.Voice] is set. A page reads its data from /api/, as
+// documents of doc/json.md. Text of sessions is masked and is never used as markup or as a link.
 //
 // The package plans nothing itself. Package replay has a kernel plan a recorded session in
 // temporary folders.
@@ -41,7 +40,8 @@ type Options struct {
 	Location *time.Location
 	// Private means that MEMORY.md and USER.md may be shown.
 	Private bool
-	// Voice is who speaks when a visitor changes memory. Without a voice the window only reads.
+	// Voice is the author of the changes that a visitor makes to memory: a person or an agent.
+	// Without a voice the window only reads.
 	Voice api.Voice
 	// Transcripts returns files and folders of recorded sessions.
 	Transcripts func() []string
@@ -66,8 +66,8 @@ type Options struct {
 // reverse the order of writing.
 func (o *Options) mask(s string) string { return textutil.Visible(o.Masker.Text(s)) }
 
-// begin returns the beginning of a text with its secrets masked. It does not read text far beyond
-// that, because a text may have many megabytes.
+// begin returns the first `most` bytes of a text with its secrets masked. It reads little more
+// than these bytes, because a text may have many megabytes.
 func (o *Options) begin(s string, most int) string {
 	return clip(o.mask(clip(s, most+longestSecret)), most)
 }
@@ -197,7 +197,7 @@ var shellText string
 //go:embed door.html
 var doorText string
 
-// shell is the page that all views live in, and door the one that exchanges the token for a cookie.
+// shell is the page that shows all views. door is the page that exchanges the token for a cookie.
 var (
 	shell = template.Must(template.New("shell").Parse(shellText))
 	door  = template.Must(template.New("door").Parse(doorText))
@@ -216,5 +216,5 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 // showPage writes a page.
 func showPage(w http.ResponseWriter, page *template.Template, o *Options) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	page.Execute(w, o) // who asked is gone if it fails
+	page.Execute(w, o) // it fails only if the client has gone
 }
