@@ -4,7 +4,7 @@
 //
 //	client ── frames ──► sdk ──► Server ──► Set ──► kernel
 //
-//	memory_search   {query, maxResults?, minScore?, source?, lines?}   memory on a question, or lines of a path or an id
+//	memory_search   {query, maxResults?, minScore?, source?, scope?, lines?}   memory on a question, or lines of a path or an id
 //	memory_get      {path, from?, lines?}                      lines that a search cited, or the content of an id in the prompt
 //	memory_append   {text, path?}                              something worth keeping, through the journal
 //	memory_list     {path?, maxResults?}                       the entries of memory, with their lines and authors
@@ -16,9 +16,10 @@
 // arguments. Arguments are checked strictly. An unknown or missing argument or an argument of the
 // wrong kind is an error that names the allowed values. Everything else is an answer: a JSON object
 // whose member reason is OK, NO_MATCH, DENIED, FORGOTTEN, BACKEND_ERROR, DISABLED, STALE_INDEX or
-// INDEXING, and for memory_append also the code of a refusal, with the reason in words in detail. The tools that edit also answer CONFLICT, with the present text; PERSON, for
-// text that a person wrote; SECRET, for a file that no backup may hold; and REFUSED. For a
-// missing file the answer is empty text, and not a failure:
+// INDEXING, and for memory_append also the code of a refusal, with the reason in words in detail.
+// The tools that edit also answer CONFLICT, with the present text; PERSON, for text that a person
+// wrote; SECRET, for a file that no backup may hold; and REFUSED. For a missing file the answer is
+// empty text, and not a failure:
 //
 //	{"text":"","path":"memory/gone.md","reason":"NO_MATCH","detail":"there is no such file"}
 //

@@ -16,8 +16,8 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Anthropic's memory tool (memory_20250818) needs no description for a model that knows it. The model sees the
-// workspace's memory as files below /memories. MEMORY.md is /memories/MEMORY.md, and
+// Anthropic's memory tool (memory_20250818) needs no description for a model that knows it. The
+// model sees the workspace's memory as files below /memories. MEMORY.md is /memories/MEMORY.md, and
 // memory/deploys.md is /memories/deploys.md.
 const (
 	memoryRoot = "/memories"
@@ -127,9 +127,9 @@ func need[T any](c *command, name string, v *T) (out T, err error) {
 
 // place is a place below /memories.
 type place struct {
-	said string // as it was named
+	said string // as the call names it
 	rel  string // below /memories, "" for the folder itself
-	file string // the workspace's
+	file string // its path in the workspace
 
 	// content is the file of that name, which may not exist. It is nil for a folder. folder has the
 	// files of a folder. Both are what look found.

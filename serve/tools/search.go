@@ -134,7 +134,8 @@ func (s *Set) search(ctx context.Context, a args) (answer, error) {
 	return out, nil
 }
 
-// named is a path or an id without blanks, with lines of it or without, as results cite it.
+// named matches a citation: a path or an id, optionally with its lines, such as
+// memory/deploys.md#L3-L9.
 var named = regexp.MustCompile(`^(\S+?)(?:[#@]L(\d{1,9})(?:-L(\d{1,9}))?)?$`)
 
 // anID matches the id of a page, a span or a checkpoint.
@@ -151,7 +152,7 @@ func (s *Set) readNamed(ctx context.Context, query string, out *found) (done boo
 	from, count := 0, 0
 	if m[2] != "" {
 		from, _ = strconv.Atoi(m[2])
-		to, _ := strconv.Atoi(m[3]) // 0 without one: the line from alone
+		to, _ := strconv.Atoi(m[3]) // without an end, to is 0 and only the line `from` is read
 		count = max(to-from, 0) + 1
 	}
 	got, err := s.get(ctx, m[1], from, count)

@@ -70,9 +70,9 @@ func New(k *kernel.Kernel, o Options) (*Set, error) {
 // errUnknownTool is returned for a call of a tool that the set doesn't have.
 var errUnknownTool = errors.New("there is no such tool")
 
-// Call answers a call. The error is an *argumentError, errUnknownTool, the error of the context,
-// or the error of a closed kernel. All other failures are in the answer, because the model can
-// act on them.
+// Call answers a call. The error is an argumentError, errUnknownTool, the error of the context, or
+// the error of a closed kernel. All other failures are in the answer, because the model can act on
+// them.
 func (s *Set) Call(ctx context.Context, name string, arguments json.RawMessage) (json.RawMessage, error) {
 	sp := s.spec(name)
 	if sp == nil {
