@@ -25,12 +25,12 @@ type action string
 
 // The actions.
 const (
-	create  action = "create"   // it is made
-	modify  action = "modify"   // entries are added, or brought up to date
+	create  action = "create"   // the file is created
+	modify  action = "modify"   // entries are added or updated
 	keep    action = "keep"     // nothing has to change
-	restore action = "restore"  // it gets its earlier content back
-	strip   action = "take_out" // it was touched since: our entries leave
-	remove  action = "delete"   // it held nothing but our entries
+	restore action = "restore"  // the file gets its earlier content back
+	strip   action = "take_out" // the file was changed since, so only our entries are removed
+	remove  action = "delete"   // the file had only our entries
 )
 
 // Word returns the word for the action in messages.
@@ -54,7 +54,7 @@ type Change struct {
 	Action action `json:"action"`
 	// Adds are hooks, tools, plugin or rules.
 	Adds []string `json:"adds"`
-	// Done: it is written.
+	// Done reports whether the change was made.
 	Done bool `json:"done"`
 	// Error is the reason why the file was not changed, "" if it was changed. If Error is set,
 	// ByHand is the text that a person can add.
@@ -130,8 +130,8 @@ func (in *Installer) TakeOut(names []string, write bool) ([]Change, error) {
 	return slices.DeleteFunc(in.each(names, true, r, write), func(c Change) bool { return c.Action == keep && c.Error == "" }), nil
 }
 
-// hooksOff notes in the state directory whether the hooks of hosts are off, because a host runs
-// those that it read at its start until it ends.
+// hooksOff notes in the state directory whether the hooks of hosts are off, because a running host
+// continues to run the hooks that it read at its start.
 func (in *Installer) hooksOff(names []string, off bool) (err error) {
 	for _, name := range hook.HostNames() {
 		switch mark := hook.Host(name).OffName(); {
@@ -159,7 +159,7 @@ func (in *Installer) each(names []string, gone bool, r *record, write bool) []Ch
 		}
 		for _, f := range in.hostFiles(h, gone) {
 			if !gone && f.hooks && in.userWide(h) != "" {
-				f.parts = f.parts[1:] // they would run twice
+				f.parts = f.parts[1:] // the hooks would run twice
 			}
 			if len(f.parts) == 0 {
 				continue
@@ -232,7 +232,7 @@ func (f *file) takeOut(data []byte, e *recorded) ([]byte, error) {
 	switch {
 	case settings.Same(after, data):
 	case e != nil && !e.Absent && after == nil:
-		after = []byte("{}\n") // there was a file, if one that said nothing
+		after = []byte("{}\n") // there was a file, although it had no settings
 	case (e == nil || e.Absent) && (len(bytes.TrimSpace(after)) == 0 || f.json && settings.SameJSON(after, []byte("{}")) && !bytes.ContainsRune(after, '/')):
 		after = nil
 	}
@@ -364,7 +364,7 @@ func (in *Installer) writeNew(f *file, r *record, path string, data, after []byt
 	if err = settings.Write(path, data, after); err == nil {
 		return nil
 	}
-	// The file is as it was, and so is the record.
+	// The file was not changed, so the record gets its earlier state, too.
 	if was != nil {
 		r.set(*was)
 	} else {

@@ -343,7 +343,8 @@ var section = settings.Section{Name: markdownstore.RulesSection, Note: "(memkern
 const (
 	// rulesByTools are for a host that shows its model only the names of tools.
 	rulesByTools = "Before you answer about earlier work, decisions, dates, people or preferences, search this project's memory: `memory_search`. Keep what a later session needs: `memory_append`.\n"
-	// rulesByCommands are for a host that has no tools, offers its user to run commands, and edits files.
+	// rulesByCommands are for a host that has no tools, but edits files and offers to run commands
+	// for its user.
 	rulesByCommands = "Before you answer about earlier work, decisions, dates, people or preferences, search this project's memory: run `memkernel search \"QUESTION\"`, and `memkernel get CITATION` for what it cites. " +
 		"Keep what a later session needs, but no secrets: add a line to the file `memory/YYYY-MM-DD.md` of today.\n"
 )
@@ -394,7 +395,7 @@ type servers struct {
 	strict, toml bool
 }
 
-// typedServer is an entry of a host that speaks to servers in several ways.
+// typedServer is an entry of a host that supports several transports to servers.
 type typedServer struct {
 	Type string `json:"type"`
 	server
@@ -444,7 +445,7 @@ func (v *servers) parts(s *Site, host, path string) []part {
 	return []part{s.jsonServer(path, v.key, entry, !v.strict)}
 }
 
-// perSystem are places in a home on macOS, on Windows and elsewhere.
+// perSystem are paths below the user's home: on macOS, on Windows, and on other systems.
 type perSystem [3]string
 
 // userServers is a file of servers for all of a user's projects. init does not change this file.
@@ -512,7 +513,7 @@ func (v *userServers) look(s *Site) (has string, byHand []string) {
 	}
 	var line []byte
 	var err error
-	if v.yaml { // which JSON is, too
+	if v.yaml { // JSON is also YAML
 		line, err = json.Marshal(map[string]any{"enabled": true, "type": "stdio", "name": name, "cmd": entry.Command, "args": entry.Args, "timeout": 300})
 		line = append([]byte("  "+name+": "), line...)
 	} else {
@@ -550,7 +551,7 @@ func (v *userServers) entries(s *Site, path string) (names []string, there bool)
 	for i := range o.Members {
 		name, ok := o.Members[i].Name.Value.(hujson.Literal)
 		line := words(o.Members[i].Value)
-		if in, ok := o.Members[i].Value.Value.(*hujson.Object); ok && line == nil { // as Cline's command writes it
+		if in, ok := o.Members[i].Value.Value.(*hujson.Object); ok && line == nil { // the command of Cline writes this form
 			if m, err := d.Member(in, "transport"); m != nil && err == nil {
 				line = words(m.Value)
 			}

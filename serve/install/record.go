@@ -129,7 +129,7 @@ func (r *record) unmake(path string) {
 		r.Made = slices.DeleteFunc(r.Made, func(d string) bool { return d == dir })
 	}
 	if len(r.Files) == 0 {
-		r.Made = nil // the others are somebody's by now
+		r.Made = nil // the folders that are left have files of others
 	}
 }
 

@@ -36,9 +36,10 @@ func (in *Installer) StateFiles() (own, others []string, err error) {
 	return own, others, err
 }
 
-// StateAround returns the changes outside the state directory when the state is removed: without
-// write they are not made. SESSION-STATE.md and the user's configuration of the project are removed
-// if only the program wrote to them. kept is that configuration if a person wrote to it, or "".
+// StateAround returns the changes outside the state directory that belong to the removal of the
+// state. Without write it does not make them. SESSION-STATE.md and the user's configuration of the
+// project are removed if only the program wrote to them. kept is that configuration if a person
+// wrote to it, or "".
 func (in *Installer) StateAround(write bool) (out []Change, kept string, err error) {
 	drop := func(path string, own func([]byte) bool) (theirs bool) {
 		data, bad := settings.Read(path)
@@ -61,7 +62,7 @@ func (in *Installer) StateAround(write bool) (out []Change, kept string, err err
 		return out, in.Project, err
 	}
 	for dir := filepath.Dir(in.Project); write && in.Project != "" && os.Remove(dir) == nil; dir = filepath.Dir(dir) {
-		if filepath.Base(dir) == "memkernel" { // what holds it is not the program's
+		if filepath.Base(dir) == "memkernel" { // the folders above are not the program's
 			break
 		}
 	}
