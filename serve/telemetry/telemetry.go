@@ -189,7 +189,8 @@ func (t *Telemetry) Close(ctx context.Context) error {
 	return err
 }
 
-// add counts.
+// add adds v to a series of m, if v is positive. The values name the series, in the order of m's
+// labels.
 func (t *Telemetry) add(m *Metric, v float64, values ...string) {
 	if v > 0 {
 		t.record(m, v, values...)

@@ -22,7 +22,7 @@ import (
 // textType is the content type of the text that [tally.write] writes.
 const textType = "text/plain; version=0.0.4; charset=utf-8"
 
-// mostSeries bounds the series of a metric, whatever happens: its labels have fewer values.
+// mostSeries bounds the series of a metric, in case a label gets more values than it should have.
 const mostSeries = 1000
 
 // tally adds up counters and histograms since the start. The zero tally is empty.
@@ -155,7 +155,7 @@ func newPage(address string, remote bool, write func(context.Context, *bytes.Buf
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		// A browser that a page's own name server sent here is refused.
+		// This refuses a browser that a hostile page's name server sent to this address.
 		if !remote && !proxy.OwnHost(r.Host) {
 			http.Error(w, "the Host header names no address of this machine", http.StatusForbidden)
 			return

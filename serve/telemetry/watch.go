@@ -114,7 +114,7 @@ func (t *Telemetry) Kernel() func(context.Context, *api.Done) {
 
 func (t *Telemetry) done(ctx context.Context, d *api.Done) {
 	seconds := d.Took.Seconds()
-	if d.Err != nil && !t.o.Hosts { // a daemon's calls tell of theirs
+	if d.Err != nil && !t.o.Hosts { // a daemon counts the errors of its calls instead
 		t.add(failures, 1, "kernel", serve.ErrorCode(d.Err))
 	}
 	switch d.Op {
