@@ -66,7 +66,7 @@ type Client struct {
 	ended error
 }
 
-// way is how calls get to a daemon.
+// way is a connection to a daemon or a server.
 type way interface {
 	// call decodes the answer into result, which must be a pointer. A nil result drops the
 	// answer.
@@ -123,7 +123,7 @@ func (c *Client) Server() protocol.Initialized {
 	return c.server
 }
 
-// reach returns a way that has been greeted.
+// reach returns a connection on which initialize was answered.
 func (c *Client) reach(ctx context.Context) (way, error) {
 	c.reaching.Lock()
 	defer c.reaching.Unlock()
@@ -240,7 +240,7 @@ func (e *Error) lost() bool {
 	return (e.Code == CodeClosed || e.Code == "STOPPING") && (e.Number != 0 || e.Started)
 }
 
-// wireError is an error as it travels.
+// wireError is the JSON form of an error.
 type wireError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`

@@ -19,7 +19,8 @@ import (
 	"github.com/memkernel/memkernel/internal/rendezvous"
 )
 
-// connection is one connection. A goroutine reads its lines. Each waiting call is kept by its id.
+// connection is one connection. A goroutine reads its lines. waiting has the channel of each waiting
+// call by the call's id.
 type connection struct {
 	nc net.Conn
 
@@ -28,7 +29,7 @@ type connection struct {
 	mu      sync.Mutex
 	waiting map[uint64]chan answer
 	next    uint64
-	closed  string // why it is
+	closed  string // the reason why it is closed, "" while it is open
 }
 
 type answer struct {
@@ -99,7 +100,8 @@ func (o *Options) start(ctx context.Context, state string) (string, error) {
 	args := append([]string{"serve", "--workspace", workspace, "--state-dir", state, "--idle", o.Idle.String()}, o.Args...)
 	cmd := exec.Command(o.Binary, args...)
 	cmd.SysProcAttr = rendezvous.OwnSession()
-	// Pipes of our own, since exec's would keep this process from letting go of the daemon.
+	// The client makes the pipes itself, because with exec's own pipes Wait would wait for the
+	// daemon to end.
 	out, outEnd, err := os.Pipe()
 	if err != nil {
 		return "", err
@@ -257,7 +259,7 @@ func (c *connection) read() {
 		if m.Method != "" || json.Unmarshal(m.ID, &id) != nil {
 			continue // a notification, or no answer to a call of ours
 		}
-		if w := c.forget(id); w != nil { // else the caller gave up
+		if w := c.forget(id); w != nil { // otherwise the caller has given up
 			a := answer{result: m.Result}
 			if m.Error != nil {
 				a.err = m.Error.error()

@@ -102,7 +102,7 @@ func (s *Session) ObserveTurn(ctx context.Context, messages []json.RawMessage, p
 	return s.observe(ctx, messages, p, s.c.ObserveTurn)
 }
 
-// ObserveToolResult commits a result while the turn goes on.
+// ObserveToolResult commits a result in the middle of a turn.
 func (s *Session) ObserveToolResult(ctx context.Context, messages []json.RawMessage, p *protocol.TurnParams) (*protocol.Observed, error) {
 	return s.observe(ctx, messages, p, s.c.ObserveToolResult)
 }
