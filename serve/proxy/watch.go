@@ -102,7 +102,7 @@ func (x *Proxy) begin(r *http.Request, e *exchange) *http.Request {
 	}
 	e.watched = &watched{ctx: x.opt.Watch.Begin(r), began: time.Now()}
 	e.watched.left.Store(1)
-	x.work.begin() // so that Close waits until Options.Watch got the end of the request
+	x.work.begin() // so that Close waits until Options.Watch is told the end of the request
 	return r.WithContext(e.watched.ctx)
 }
 
