@@ -41,7 +41,7 @@ type conn struct {
 // room counts the calls of a client that have not ended, including notifications.
 type room struct {
 	taken atomic.Int64
-	open  int // messages of the caller that are being answered; guarded by the server's mu
+	open  int // the number of the caller's messages that are being answered; guarded by the server's mu
 }
 
 // The stages of a call.
@@ -57,7 +57,7 @@ type call struct {
 	*desk
 	c      *conn
 	id     string
-	ctx    context.Context // of what the job does
+	ctx    context.Context // the context of the work on the call
 	cancel context.CancelFunc
 	stage  atomic.Int32
 	once   sync.Once
@@ -68,7 +68,8 @@ func newConn(s *Server, r io.Reader, w io.Writer) *conn {
 	return &conn{s: s, r: bufio.NewReaderSize(r, 64<<10), w: w, calls: map[string]*call{}, room: &room{}, gone: context.Background()}
 }
 
-// receive adds to the caller's conversation of a session and branch.
+// receive adds the messages that were handed in to the held conversation of a session and branch,
+// and returns that conversation.
 func (cl *call) receive(session, branch string, handed *conversation) (*held, error) {
 	key := heldKey{session: session, branch: branch}
 	if who := cl.c.alone; who != nil {

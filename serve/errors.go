@@ -122,7 +122,7 @@ type reason struct {
 
 // reasons are in the order in which they are looked at. The last one is any error.
 var reasons = []reason{
-	{store.Again, "TRY_AGAIN", "deliver the call again: what keeps the state was out of reach, or another machine took the session"}, // whatever else went wrong for it
+	{store.Again, "TRY_AGAIN", "deliver the call again: what keeps the state was out of reach, or another machine took the session"}, // first: such a failure may cause any other error
 	{a[*budget.TooSmallError], "BUDGET_INSUFFICIENT", "use a larger context_window, a smaller reserve, or less in system, tools and fixed_tokens"},
 	{a[*api.OverflowError], "OVERFLOW", "nothing that was refused can be made smaller: compact, reset, or use a larger model"},
 	{a[*store.LogError], "DAMAGED", "run 'memkernel check'"},
@@ -149,13 +149,13 @@ var reasons = []reason{
 	{func(error) bool { return true }, "FAILED", ""},
 }
 
-// a reports whether an error is of a type.
+// a reports whether an error is or wraps an error of type T.
 func a[T error](err error) bool {
 	_, ok := errors.AsType[T](err)
 	return ok
 }
 
-// the returns a function that reports whether an error is the given one.
+// the returns a function that reports whether an error is or wraps target.
 func the(target error) func(error) bool {
 	return func(err error) bool { return errors.Is(err, target) }
 }

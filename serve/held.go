@@ -62,7 +62,7 @@ type heldKey struct{ caller, session, branch string }
 type held struct {
 	key    heldKey
 	base   string
-	used   int64 // when, as last counts
+	used   int64 // the value of last at the last call of put
 	bytes  int64
 	intake *transcript.Intake
 }
@@ -137,7 +137,7 @@ func (s *shelf) receive(key heldKey, c *conversation) (*held, error) {
 		return nil, nil
 	}
 	values := names(c.Messages)
-	c.Messages = nil // those that are held already are held once from here on
+	c.Messages = nil // so that messages that are held already are not in memory twice
 	if len(c.Keys) > len(values) {
 		return nil, badParams("keys name the messages that are handed in, in their order", "conversation: there are %d keys for %d messages", len(c.Keys), len(values))
 	}

@@ -253,7 +253,8 @@ type observed struct {
 	Conversation *mark `json:"conversation,omitempty"`
 }
 
-// observing returns the handler of a call that the kernel's function observes.
+// observing returns the handler of a call that hands a conversation to the kernel's function
+// observe.
 func observing(observe func(*kernel.Kernel, context.Context, api.Turn) (*api.Observation, error)) handler[*turnCall, *observed] {
 	return func(c *call, p *turnCall) (*observed, error) {
 		h, err := c.receive(p.key(), p.Branch, p.Conversation)

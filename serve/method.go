@@ -88,7 +88,7 @@ func documented[T, D any](v T, err error, of func(T) D) (*D, error) {
 	return &doc, nil
 }
 
-// documentedBy is documented for a document that names what was asked for.
+// documentedBy is like documented, for a document that repeats the name that was asked for.
 func documentedBy[T, D any](name string, v T, err error, of func(string, T) D) (*D, error) {
 	return documented(v, err, func(v T) D { return of(name, v) })
 }

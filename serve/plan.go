@@ -28,7 +28,7 @@ const (
 	formItems = "items"
 	// formBody is the whole request body in the provider's format.
 	formBody = "body"
-	// formNone has the figures alone.
+	// formNone gives the figures without any message.
 	formNone = "none"
 )
 
@@ -294,7 +294,7 @@ type item struct {
 	Replaces *[2]int `json:"replaces,omitempty"`
 }
 
-// verbatim is JSON.
+// verbatim is JSON that is written unchanged.
 type verbatim string
 
 func (v verbatim) MarshalJSON() ([]byte, error) { return []byte(v), nil }
