@@ -324,7 +324,7 @@ type Stats struct {
 type Item struct {
 	// host is a range of the host's messages, which stay byte for byte unchanged.
 	Host *[2]int64 `json:"host,omitempty"`
-	// message is JSON.
+	// message is JSON that is written unchanged.
 	Message json.RawMessage `json:"message,omitempty"`
 	// replaces is the range of the host's messages that the message replaces.
 	Replaces *[2]int64 `json:"replaces,omitempty"`

@@ -315,7 +315,7 @@ export interface Stats {
 export interface Item {
   /** `host` is a range of the host's messages, which stay byte for byte unchanged. */
   host?: [number, number];
-  /** `message` is JSON. */
+  /** `message` is JSON that is written unchanged. */
   message?: any;
   /** `replaces` is the range of the host's messages that the message replaces. */
   replaces?: [number, number];
