@@ -71,7 +71,7 @@ func (p *planFlags) addAll(a *cli.App, cmd *cobra.Command) {
 	a.SharedFlag(f)
 	overflowFlag(f, &p.overflow, "the call was refused as too long: the provider's `text`, or a file that holds it")
 	f.BoolVar(&p.commit, "commit", false, "write the plan and what it ingested to the state folder")
-	f.BoolVar(&p.explain, "explain", false, "draw budgets, regions, decisions, breakpoints and the cache bill")
+	f.BoolVar(&p.explain, "explain", false, "draw regions, decisions, breakpoints and the cache bill")
 	f.BoolVar(&p.all, "all", false, "with --explain: every row of every table")
 	for _, f := range transcript.Formats() {
 		p.format.Of = append(p.format.Of, string(f))

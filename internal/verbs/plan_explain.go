@@ -9,7 +9,6 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel/api"
-	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -52,7 +51,6 @@ func explainPlan(s *display.Sheet, out *planned) {
 	x := &explanation{s, out, out.Made}
 	x.header()
 	x.window()
-	x.budget()
 	x.pages()
 	x.memory()
 	x.cut()
@@ -90,9 +88,7 @@ func summarizePlan(s *display.Sheet, out *planned) {
 func (s *explanation) header() {
 	plan, out := s.plan, s.out
 	s.Line("{}  {}", display.Inked("bold", "memkernel plan"), display.Clip(plan.SessionKey, s.Columns()-16))
-	for _, sentence := range []string{done(out), saves(out), lookAt(plan)} { // its changes, its savings, and the warnings to look at
-		s.Para(2, "", "{}", sentence)
-	}
+	s.Para(2, "", "{}", done(out))
 	s.Line("")
 	if out.Dialect == "" {
 		s.text("source", "no transcript")
@@ -128,27 +124,6 @@ func modelRemark(m *cachelayout.Model) string {
 		return " (unpriced)"
 	}
 	return " (prices as of " + m.AsOf + ")"
-}
-
-// budget writes the arithmetic from the window down to the free tokens.
-func (s *explanation) budget() {
-	b := s.plan.Budgets
-	s.Section("Budget", "tokens")
-	table := s.Table(2, []int{2, 14, -11, 3, s.Columns() - 33})
-	row := func(sign, name string, n int, form string, values ...any) {
-		table(sign, name, n, "", display.Inked("gray", s.Say(form, values...)))
-	}
-	if b.ContextWindow == 0 {
-		row("", "planned", b.PlannedInputTokens, "of an unknown window")
-		return
-	}
-	row("", "window", b.ContextWindow, "")
-	row("-", "reserve", b.ReserveTokens, "kept for the answer")
-	row("-", "margin", b.MarginTokens, "kept for the counts' own error ({})", b.TokensAre)
-	limit := b.ContextWindow - b.ReserveTokens - b.MarginTokens
-	row("=", "may be planned", limit, "")
-	row("-", "planned", b.PlannedInputTokens, "{} of the window, {} before any cut", percent(b.PlannedInputTokens, b.ContextWindow), display.Share(b.Utilization))
-	row("=", "free", limit-b.PlannedInputTokens, "")
 }
 
 // faults lists the faults by name.
@@ -221,7 +196,8 @@ func done(out *planned) string {
 		return display.Say("This call has {token}; the window of {} is not known, so nothing is cut: {}.", planned, plan.Model, windowHint)
 	}
 	holds := display.Say("This call has {token}, {} of the window of {}", planned, percent(planned, plan.Budgets.ContextWindow), plan.Budgets.ContextWindow)
-	switch over := over(&plan.Budgets); {
+	b := &plan.Budgets
+	switch over := b.PlannedInputTokens - (b.ContextWindow - b.ReserveTokens - b.MarginTokens); {
 	case over > 0:
 		return display.Say("{}, which is {token} too many; nothing could be cut.", holds, over)
 	case plan.Layout.Cut.Do:
@@ -249,71 +225,6 @@ func lessShown(plan *api.ContextPlan) string {
 // uncut returns the tokens that the call would have without a cut.
 func uncut(plan *api.ContextPlan) int {
 	return int(plan.Budgets.Utilization*float64(plan.Budgets.ContextWindow) + 0.5)
-}
-
-// over returns the number of tokens by which a plan exceeds its room in the window.
-func over(b *api.Budgets) int {
-	return max(b.PlannedInputTokens-(b.ContextWindow-b.ReserveTokens-b.MarginTokens), 0)
-}
-
-// saves describes the cost of the call, compared with the cost without a cache and without a cut.
-func saves(out *planned) string {
-	bill := out.Made.Layout.Bill
-	text := "The provider's cache plays no part in it"
-	switch {
-	case bill.ReadTokens > 0:
-		text = display.Say("The provider's cache is warm and has {token} of it ({})", bill.ReadTokens, percent(bill.ReadTokens, bill.Total()))
-	case bill.Write5mTokens+bill.Write1hTokens > 0:
-		text = "The provider's cache has nothing of it, and takes it in for the calls that follow"
-	}
-	cost, plain := bill.CostUSD, bill.NoLayoutCostUSD
-	if cost == nil || plain == nil {
-		return display.Say("{}; what it costs is not known, since the price book has no prices for {}.", text, display.Clip(out.Made.Model, 40))
-	}
-	text += "; it costs " + display.Say("{}", cost)
-	switch v := 1 - *cost/max(*plain, 1e-12); {
-	case *plain <= 0 || v > -0.0005 && v < 0.0005:
-	case v < 0:
-		text += display.Say(", {} more than without a cache", display.Share(-v))
-	default:
-		text += display.Say(", {} less than without a cache", display.Share(v))
-	}
-	if fewer := uncut(out.Made) - out.Made.Budgets.PlannedInputTokens; out.Made.Layout.Made != nil && fewer > 0 {
-		text += display.Say(", and the cut spares {token} a call", fewer)
-	}
-	return text + "."
-}
-
-// lookAt names the part of the explanation that needs attention most.
-func lookAt(plan *api.ContextPlan) string {
-	switch n := len(plan.Faults); {
-	case n == 1:
-		return display.Say("Look at Faults, which has one: {}.", plan.Faults[0].Code)
-	case n > 1:
-		codes := map[fault.Code]bool{}
-		var names []string
-		for _, f := range plan.Faults {
-			if !codes[f.Code] {
-				codes[f.Code], names = true, append(names, string(f.Code))
-			}
-		}
-		if len(names) > 3 {
-			names = append(names[:3], "…")
-		}
-		return display.Say("Look at Faults, which has {}: {}.", n, names)
-	}
-	r, made := &plan.Retrieval, plan.Layout.Made
-	switch {
-	case over(&plan.Budgets) > 0:
-		return "Look at Budget, and use a larger window, a smaller --reserve, or less text."
-	case made == nil && plan.Layout.Cut.Do:
-		return "Look at Cut, which names the rule that refused it."
-	case r.Reason != "OK" && r.Reason != "NO_MATCH" && r.Detail != "" && (len(memoryRows(plan)) > 0 || r.Reason != "DISABLED"):
-		return display.Say("Look at Memory, which was not searched as it could be: {}.", strings.TrimSuffix(r.Detail, "."))
-	case made != nil:
-		return "Look at Pages for what is shortened and left out."
-	}
-	return "Nothing in it needs attention."
 }
 
 // pageCounts returns the numbers of pages in full, pages shown shorter, and pages left out. The
