@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -142,7 +141,7 @@ func takenBack(out *api.Curated) string {
 	return display.Say("left out: {entry} that you took back; 'memkernel remember --to {} TEXT' writes one again", out.TakenBack, out.Path)
 }
 
-// shownMove is the length of the shown part of a block, in characters.
+// shownMove is the length of the shown part of a block, in columns.
 const shownMove = 100
 
 // showPruned lists the blocks that moved, or would move, with their new place. It also lists the
@@ -155,7 +154,7 @@ func showPruned(s *display.Sheet, out *api.Pruned) {
 			to = "nowhere: it is elsewhere, too"
 		}
 		s.Line("{} -> {} {}", display.Inked("bold", address(m.From, m.Line)), to, display.Inked("gray", "("+string(m.Why)+")"))
-		s.Line("    {}", clipped(m.Text, shownMove))
+		s.Line("    {}", display.Clip(m.Text, shownMove))
 	}
 	for i := range out.Changes {
 		c := &out.Changes[i]
@@ -174,15 +173,6 @@ func unknownNames(names []string) []string {
 		out = append(out, fmt.Sprintf("%q names no file that is pruned, no heading in one and no entry", n))
 	}
 	return out
-}
-
-// clipped returns the beginning of a text on one line.
-func clipped(s string, n int) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) <= n {
-		return string(r)
-	}
-	return string(r[:n]) + "…"
 }
 
 // doneTo returns the verb for the action that was, or would be, done to n things.

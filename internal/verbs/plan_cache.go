@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel/cachelayout"
+	"github.com/memkernel/memkernel/internal/config"
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
@@ -19,16 +20,10 @@ var markers = map[string]string{
 
 // lifetime spells 5m and 1h as providers do.
 func lifetime(seconds int) string {
-	d := time.Duration(seconds) * time.Second
-	switch {
-	case d <= 0:
+	if seconds <= 0 {
 		return "-"
-	case d%time.Hour == 0:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	case d%time.Minute == 0:
-		return fmt.Sprintf("%dm", d/time.Minute)
 	}
-	return d.String()
+	return config.Duration(time.Duration(seconds) * time.Second).String()
 }
 
 // bill writes the expected cache reads, cache writes and cost of the call.
@@ -44,7 +39,7 @@ func (s *explanation) bill() {
 	tier := s.out.Model.TierFor(total)
 	table := s.Table(2, []int{14, -11, -10, -12, -12}, "", "tokens", "share", "cost", "$/million")
 	row := func(name string, n int, price *float64, as string) {
-		table(display.Inked(as, name), n, percent(n, total), cost(n, price), rate(price))
+		table(display.Inked(as, name), n, percent(n, total), cost(n, price), rateOf(price))
 	}
 	row("read", b.ReadTokens, tier.Read, "green")
 	row("write, short", b.Write5mTokens, tier.Write5m, "yellow")
@@ -98,13 +93,6 @@ func cost(n int, price *float64) string {
 	return display.Say("{}", new(float64(n)**price/1e6))
 }
 
-func rate(price *float64) string {
-	if price == nil {
-		return "-"
-	}
-	return fmt.Sprintf("%g", *price)
-}
-
 // changeText describes the difference between this request and the previous one.
 func changeText(c cachelayout.Change) string {
 	switch c.Kind {
@@ -141,7 +129,6 @@ func (s *explanation) cut() {
 	s.text("marks", "high water {}, low water {}, limit {}", f.HighWater, f.LowWater, f.Limit)
 	s.text("economy", string(cmp.Or(c.Economy, cachelayout.Balanced)))
 	s.text("growth", "median {}, largest {} tokens a call (last ten), mean {}", f.MedianGrowth, f.MaxGrowth, f.MeanGrowth)
-	s.text("memory", keepText(f))
 	s.text("payback", paybackText(f))
 	s.text("optimum", optimumText(f))
 	if f.Cliff > 0 {
@@ -212,11 +199,6 @@ func eventText(event string) string {
 		return ""
 	}
 	return ", on the cold event \"" + event + "\""
-}
-
-// keepText returns the cost of keeping the low-water conversation.
-func keepText(f cachelayout.Figures) string {
-	return display.Say("keeping it costs {} of {} base tokens a call, a miss {}; {%.1f} % of calls meet a cold cache", int(f.MemoryCost), int(f.CallCost), int(f.MissCost), 100*f.ColdRate)
 }
 
 // paybackText describes n*, the number of calls after which a warm cut has paid.

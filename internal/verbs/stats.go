@@ -129,7 +129,7 @@ func againstBill(s *display.Sheet, t *billing.Sum) {
 	}
 	tokens := func(what string, planned, billed int) {
 		if planned != 0 || billed != 0 {
-			row(what, planned, billed, signed(planned, billed))
+			row(what, planned, billed, offBy(new(float64(planned)), new(float64(billed))))
 		}
 	}
 	tokens("input tokens", t.Planned.InputTokens, b.InputTokens)
@@ -182,7 +182,7 @@ func hostBroke(list []billing.Broken) string {
 	times := 0
 	for _, b := range list {
 		times += b.Times
-		parts = append(parts, display.Say("{} {%d}x {} tokens {}", b.What, b.Times, compact(b.Tokens), b.USD))
+		parts = append(parts, display.Say("{} {%d}x {} tokens {}", b.What, b.Times, shortTokens(b.Tokens), b.USD))
 	}
 	return display.Say("the host broke the cache {time}: {}", times, parts)
 }
@@ -196,26 +196,13 @@ func removedText(list []memkernel.Removal) string {
 	return strings.Join(parts, ", ")
 }
 
-// compact shortens a count: 1234567 is 1.2M.
-func compact(n int) string {
-	switch {
-	case n >= 10_000_000:
-		return fmt.Sprintf("%.0fM", float64(n)/1e6)
-	case n >= 1_000_000:
-		return fmt.Sprintf("%.1fM", float64(n)/1e6)
-	case n >= 10_000:
-		return fmt.Sprintf("%.0fk", float64(n)/1e3)
-	}
-	return display.Thousands(n)
-}
-
 // sums writes a table of sums.
 func sums(s *display.Sheet, title string, rows []billing.Sum) {
 	s.Line("{}", display.Inked("bold", title))
 	row := s.Table(2, []int{s.Columns() - 60, -7, -8, -9, -11, -9, -6, -8}, "", "calls", "input", "hits", "cost", "error", "cold", "saved")
 	for i := range rows {
 		r := &rows[i]
-		row(r.Name, r.Calls, compact(r.Billed.InputTokens), display.OptionalShare(r.HitRatio), costOf(r), display.OptionalShare(r.InputError), r.ColdSeen, compact(r.SavedTokens))
+		row(r.Name, r.Calls, shortTokens(r.Billed.InputTokens), display.OptionalShare(r.HitRatio), costOf(r), display.OptionalShare(r.InputError), r.ColdSeen, shortTokens(r.SavedTokens))
 	}
 }
 
@@ -225,14 +212,6 @@ func costOf(s *billing.Sum) string {
 		return display.Say("{}", s.BilledCostUSD) + "+"
 	}
 	return display.Say("{}", s.BilledCostUSD)
-}
-
-// signed formats the difference of a sum from the expected one in per cent.
-func signed(got, want int) string {
-	if want == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%+.1f %%", 100*float64(got-want)/float64(want))
 }
 
 // gained returns one line about the sum of calls: their bill, and their estimated cost without
