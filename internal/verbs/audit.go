@@ -23,7 +23,7 @@ type auditFlags struct {
 	only, skip, jobs []string
 	host             string
 	now              time.Time
-	all, list        bool
+	all              bool
 }
 
 func auditVerb(a *cli.App) *cobra.Command {
@@ -45,23 +45,15 @@ and 0 if it does not; it is 1 if there was no file to look at.`,
 	fl.StringSliceVar(&f.skip, "skip", nil, "don't run these `checks`")
 	fl.StringVar(&f.host, "host", "openclaw", "whose limits hold: "+strings.Join(consolidation.HostNames(), ", "))
 	jobsFlag(cmd, &f.jobs)
-	checks := []string{}
-	for _, c := range consolidation.ListChecks() {
-		checks = append(checks, string(c.ID))
-	}
-	cli.CompleteWords(cmd, "only", checks)
-	cli.CompleteWords(cmd, "skip", checks)
+	cli.CompleteWords(cmd, "only", checkNames())
+	cli.CompleteWords(cmd, "skip", checkNames())
 	cli.CompleteWords(cmd, "host", consolidation.HostNames())
 	nowFlag(cmd, &f.now)
 	fl.BoolVar(&f.all, "all", false, "every finding and each of its places, not the first ten of each check")
-	fl.BoolVar(&f.list, "list", false, "name the checks, and run none")
 	return cmd
 }
 
 func runAudit(ctx context.Context, a *cli.App, f *auditFlags) error {
-	if f.list {
-		return listChecks(a)
-	}
 	if err := a.MemoryOn(); err != nil {
 		return err
 	}
@@ -100,18 +92,6 @@ func lookedAtNothing(ctx context.Context, a *cli.App, r *health.Report) error {
 	return cli.Hint(fmt.Errorf("audit: there was nothing to look at in %s: %s", a.Workspace, why), "--workspace names another folder; index.include and index.exclude say which files of it are read")
 }
 
-// listChecks prints the names of the checks.
-func listChecks(a *cli.App) error {
-	if a.JSON {
-		return cli.Usagef("--list is for people; --json names every check that ran")
-	}
-	return a.Print(func(s *display.Sheet) {
-		for _, c := range consolidation.ListChecks() {
-			s.Line("{%-18s} {}", c.ID, c.Title)
-		}
-	})
-}
-
 // jobsFlag adds --jobs to a verb that audits.
 func jobsFlag(cmd *cobra.Command, to *[]string) {
 	cmd.Flags().StringArrayVar(to, "jobs", nil, "a record of jobs in a `file`, such as a host's cron/jobs.json, or lines of JSON with job, time and error (may be repeated)")
@@ -121,7 +101,7 @@ func jobsFlag(cmd *cobra.Command, to *[]string) {
 func auditRequest(a *cli.App, f *auditFlags) (api.AuditOptions, error) {
 	o := a.AuditOptions(f.jobs)
 	o.Now = f.now
-	const way = "'memkernel audit --list' names the checks"
+	way := "checks are " + strings.Join(checkNames(), ", ")
 	var err error
 	if o.Only, err = checkIDs(f.only); err != nil {
 		return o, cli.UsageWith("--only: "+err.Error(), way)
@@ -132,14 +112,22 @@ func auditRequest(a *cli.App, f *auditFlags) (api.AuditOptions, error) {
 	return o, nil
 }
 
+// checkNames returns the names of all checks.
+func checkNames() (out []string) {
+	for _, c := range consolidation.ListChecks() {
+		out = append(out, string(c.ID))
+	}
+	return out
+}
+
 // checkIDs parses the names of checks.
 func checkIDs(names []string) (out []health.Code, err error) {
 	for _, n := range names {
-		id := health.Code(strings.TrimSpace(n))
-		if !slices.ContainsFunc(consolidation.ListChecks(), func(c health.CheckRun) bool { return c.ID == id }) {
-			return nil, fmt.Errorf("there is no check %q", id)
+		n = strings.TrimSpace(n)
+		if !slices.Contains(checkNames(), n) {
+			return nil, fmt.Errorf("there is no check %q", n)
 		}
-		out = append(out, id)
+		out = append(out, health.Code(n))
 	}
 	return out, nil
 }

@@ -287,9 +287,6 @@ func replayColumns(s *display.Sheet, results []*replay.Result) {
 	s.Line("  {%-22s} {}", "model", display.Clip(results[0].Model, s.Columns()-replayLabel-3))
 	row := s.Table(0, columns)
 	for i, first := range all[0] {
-		if first[0] == notPlanned && len(results[0].Unplanned) == 0 {
-			continue
-		}
 		cells := []any{"  " + first[0].(string)}
 		for _, f := range all {
 			cells = append(cells, f[i][1])
@@ -298,10 +295,6 @@ func replayColumns(s *display.Sheet, results []*replay.Result) {
 	}
 }
 
-// notPlanned is the name of the row for the calls that count for no policy. Without such calls
-// the row is left out.
-const notPlanned = "  not planned"
-
 // figures returns the rows of the table: the name of each, and its value for a policy.
 func figures(r *replay.Result) [][2]any {
 	t := &r.Totals
@@ -309,7 +302,6 @@ func figures(r *replay.Result) [][2]any {
 		{"window", r.ContextWindow},
 		{"  fixed part", r.FixedTokens},
 		{"calls", t.Calls},
-		{notPlanned, len(r.Unplanned)},
 		{"input tokens", t.InputTokens},
 		{"  cache read", t.CacheReadTokens},
 		{"  cache write", t.CacheWriteTokens},

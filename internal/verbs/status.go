@@ -103,9 +103,6 @@ func showStatus(s *display.Sheet, st *api.Status) {
 		for _, m := range e.ModelSummaries {
 			s.Line("  notes by {}: {%d}, {%d} closed; last{}, {}", display.Clip(m.Model, s.Columns()-50), m.Notes, m.Closed, m.Time, m.Reason)
 		}
-		for i := range e.Lines {
-			conversation(s, &e.Lines[i])
-		}
 	}
 	for _, f := range st.Unreadable {
 		s.Line("{}  {} can't be read: {}", bold("session"), f.Session, f.What)
@@ -215,28 +212,6 @@ func lifeText(s *display.Sheet, l *api.LifeStatus) {
 		s.Line("  the next plan cuts: a compaction was asked for")
 	}
 	s.Para(2, "", "{}", l.Warning)
-}
-
-// conversation describes a conversation of a session, and its cuts.
-func conversation(s *display.Sheet, l *api.LineStatus) {
-	name, fixed := l.Model, ""
-	if l.Branch != "" {
-		name += " on " + l.Branch
-	}
-	if l.FixedTokens > 0 {
-		fixed = s.Say(" ({} fixed)", l.FixedTokens)
-	}
-	s.Line("  {}", display.Inked("cyan", display.Clip(name, s.Columns()-4)))
-	s.Line("    {message}, {} tokens{}, generation {%d}, {cut}, last call{}", l.Messages, l.Tokens+l.FixedTokens, fixed, l.Generation, l.Cuts, l.LastStart)
-	if c := l.LastCut; c != nil {
-		s.Line("    last cut{}: {}, from {} to {} tokens", c.Time, c.Reason, c.Before, c.After)
-	}
-	if l.BreakerOpen {
-		s.Line("    {cut} came to nothing: no more until the prompt grows", l.FutileCuts)
-	}
-	if l.LearnedWindow > 0 {
-		s.Line("    the provider takes {} tokens, as it said when it refused a call", l.LearnedWindow)
-	}
 }
 
 // netsText describes the part of the working state in the workspace's Markdown.
