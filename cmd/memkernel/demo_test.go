@@ -140,7 +140,7 @@ func TestDemoSaysOneNumber(t *testing.T) {
 func TestDemoExplains(t *testing.T) {
 	_, out, _ := invoke(t, "demo", "--explain")
 	_, words, ok := strings.Cut(out, "\nWords\n")
-	for _, w := range []string{"token", "page", "thrash index"} {
+	for _, w := range []string{"token", "page", "fault"} {
 		if !ok || !strings.Contains(words, "  "+w+"\n") {
 			t.Errorf("%q is not explained", w)
 		}

@@ -20,7 +20,6 @@ type compactFlags struct {
 	lifeFlags
 	windowFlags
 	target   config.Tokens
-	share    float64
 	force    bool
 	overflow *api.Overflow
 	fixed    fixedValue
@@ -55,7 +54,6 @@ func (o *compactFlags) addOwn(a *cli.App, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.reason, "reason", "", "why, for the record")
 	f.Var(&o.target, "target", "size that the whole prompt should come down to (default the low-water mark, or half of the conversation)")
-	f.Float64Var(&o.share, "share", 0, "the same as a `share` of the window, such as 0.3")
 	f.BoolVar(&o.force, "force", false, "cut inside an open tool loop, too")
 	overflowFlag(f, &o.overflow, "a provider's refusal as too long: its `text`, or a file that holds it")
 	o.windowFlags.add(f, "the last plan's, or the price book's", "the last plan's, or a fifth, 8k to 40k", "", "the tool or command")
@@ -100,9 +98,6 @@ func runCompact(ctx context.Context, a *cli.App, o *compactFlags) error {
 // compactBoundary reads the transcript and adds the options of the compaction and of the next
 // call.
 func compactBoundary(a *cli.App, o *compactFlags, book *cachelayout.Book) (api.Boundary, error) {
-	if !(o.share >= 0 && o.share <= 1) {
-		return api.Boundary{}, cli.Usagef("--share %v is no share of the window: give one above 0 and at most 1", o.share)
-	}
 	b, session, err := boundaryOf(a, &o.lifeFlags)
 	if err != nil {
 		return b, err
@@ -111,7 +106,7 @@ func compactBoundary(a *cli.App, o *compactFlags, book *cachelayout.Book) (api.B
 	if err != nil {
 		return b, err
 	}
-	b.Compact = &api.CompactWish{Tokens: int(o.target), Share: o.share, Force: o.force, FixedTokens: fixed, Overflow: o.overflow,
+	b.Compact = &api.CompactWish{Tokens: int(o.target), Force: o.force, FixedTokens: fixed, Overflow: o.overflow,
 		Call: &api.PlanRequest{ContextWindow: int(o.window), Reserve: int(o.reserve), FixedTokens: int(o.fixed.Tokens), Resolver: o.resolver,
 			Private: a.Private(), System: session.System, Tools: session.Tools}}
 	return b, nil

@@ -174,5 +174,5 @@ func tourPlan(s *display.Sheet, out *planned) {
 // explainedIn returns the terms that [explainPlan] uses, in the order of their first use.
 func explainedIn() []string {
 	return []string{"token", "window", "reserve", "fixed part", "region", "page", "level", "pointer", "carry", "working set", "recall", "bootstrap file",
-		"cut", "high water, low water", "generation", "cold, warm cache", "breakpoint", "fault", "thrash index"}
+		"cut", "high water, low water", "generation", "cold, warm cache", "breakpoint", "fault"}
 }

@@ -118,7 +118,7 @@ func (s *explanation) cut() {
 	}
 	s.Section("Cut", verdict)
 	if made := plan.Layout.Made; made != nil {
-		s.text("made", "{}: from {} to {} tokens of messages{}", reasonText(made.Reason), made.Before, made.After, eventText(made.Event))
+		s.text("made", "{}: from {} to {} tokens of messages", reasonText(made.Reason), made.Before, made.After)
 	} else if c.Do {
 		s.text("wished", reasonText(c.Reason))
 	}
@@ -139,13 +139,6 @@ func (s *explanation) cut() {
 	}
 	if told := plan.Layout.Reported; told.Of("") > 0 {
 		s.textIn("yellow", "", "of the last request the provider removed "+removedText(told.Removed))
-	}
-	cuts := plan.Layout.Cuts
-	if !s.All {
-		cuts = cuts[max(len(cuts)-maxRows, 0):] // the newest
-	}
-	for _, p := range cuts {
-		s.text(fmt.Sprintf("gen %d", p.Generation), "{}, {} to {} tokens{}", p.Reason, p.Before, p.After, atTime(p.Time))
 	}
 	s.refusals(plan)
 }
@@ -192,13 +185,6 @@ func reasoningText(r cachelayout.Reasoning) string {
 		how += fmt.Sprintf(", %d for the provider to drop", r.DroppedItems)
 	}
 	return display.Say("{}; this plan loses {item} ({}), {} tokens that were billed as output for {}", bound, r.Items(), how, r.Tokens(), r.LostUSD)
-}
-
-func eventText(event string) string {
-	if event == "" {
-		return ""
-	}
-	return ", on the cold event \"" + event + "\""
 }
 
 // paybackText describes n*, the number of calls after which a warm cut has paid.

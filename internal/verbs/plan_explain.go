@@ -57,7 +57,6 @@ func explainPlan(s *display.Sheet, out *planned) {
 	x.breakpoints()
 	x.bill()
 	x.faults()
-	x.paging()
 }
 
 // summarizePlan writes the plan in a few lines.
@@ -190,7 +189,7 @@ func done(out *planned) string {
 	plan := out.Made
 	planned, whole := plan.Budgets.PlannedInputTokens, uncut(plan)
 	if made := plan.Layout.Made; made != nil {
-		return display.Say("This call is cut from {token} to {}, since {}: {}.", whole, planned, reasonText(made.Reason), lessShown(plan))
+		return display.Say("This call is cut from {token} to {}, since {}; pages: {}.", whole, planned, reasonText(made.Reason), pagesLine(plan))
 	}
 	if plan.Budgets.ContextWindow == 0 {
 		return display.Say("This call has {token}; the window of {} is not known, so nothing is cut: {}.", planned, plan.Model, windowHint)
@@ -203,23 +202,9 @@ func done(out *planned) string {
 	case plan.Layout.Cut.Do:
 		return display.Say("{}; a cut was due, since {}, and was refused.", holds, reasonText(plan.Layout.Cut.Reason))
 	case len(plan.Layout.Cuts) > 0:
-		return display.Say("{}; nothing more is cut, and of what was cut before {}.", holds, lessShown(plan))
+		return display.Say("{}; nothing more is cut; pages: {}.", holds, pagesLine(plan))
 	}
 	return holds + "; nothing is cut."
-}
-
-// lessShown describes the number of pages that are not shown in full.
-func lessShown(plan *api.ContextPlan) string {
-	_, less, gone := pageCounts(plan)
-	switch {
-	case less == 0 && gone == 0:
-		return "every page is still shown in full"
-	case gone == 0:
-		return are(less, "page") + " shown shortened"
-	case less == 0:
-		return are(gone, "page") + " left out"
-	}
-	return display.Say("{} shown shortened and {} left out", are(less, "page"), gone)
 }
 
 // uncut returns the tokens that the call would have without a cut.
@@ -238,13 +223,6 @@ func pageCounts(plan *api.ContextPlan) (full, less, gone int) {
 		}
 	}
 	return full, less, len(plan.Debug.Excluded) - len(leftOut(plan))
-}
-
-func are(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun + " is"
-	}
-	return display.Plural(n, noun) + " are"
 }
 
 // percent formats part of whole in per cent, with one digit.

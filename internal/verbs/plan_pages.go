@@ -105,21 +105,6 @@ func (s *explanation) pageRows(all []fate) {
 	more(s.Sheet, len(rows))
 }
 
-// paging writes the paging statistics of the conversation so far. --json has the page table.
-func (s *explanation) paging() {
-	t := s.plan.Table
-	if t == nil {
-		return
-	}
-	s.Section("Paging", "this conversation, this plan counted")
-	s.text("thrash index", thrashText(&t.Report))
-	for _, code := range paging.Codes() {
-		if n := t.Faults[code]; n > 0 {
-			s.textIn("yellow", "", "{} {%d}", code, n)
-		}
-	}
-}
-
 // thrashText formats a thrash index and its parts.
 func thrashText(r *paging.Report) string {
 	return display.Say("{%.2f}: {fault} and {alert} over {hit} + 1", r.Thrash, r.ExplicitFaults, r.Alerts, r.Hits)

@@ -40,16 +40,12 @@ func TestWords(t *testing.T) {
 		change func(*api.ContextPlan)
 		want   string
 	}{
-		"no cut":              {nil, "This call has 60,000 tokens, 60.0 % of the window of 100,000; nothing is cut."},
-		"cut, many":           {pages(30, 386), "This call is cut from 95,000 tokens to 60,000, since the prompt would be over its limit: 30 pages are shown shortened and 386 left out."},
-		"cut, one":            {pages(1, 1), ": 1 page is shown shortened and 1 left out."},
-		"cut, none shortened": {pages(0, 1), ": 1 page is left out."},
-		"cut, none left":      {pages(2, 0), ": 2 pages are shown shortened."},
-		"cut, nothing less":   {pages(0, 0), ": every page is still shown in full."},
+		"no cut":    {nil, "This call has 60,000 tokens, 60.0 % of the window of 100,000; nothing is cut."},
+		"cut, many": {pages(30, 386), "This call is cut from 95,000 tokens to 60,000, since the prompt would be over its limit; pages: 0 in full, 30 degraded, 386 dropped."},
 		"cut before": {func(p *api.ContextPlan) {
 			pages(1, 2)(p)
 			p.Layout.Made, p.Layout.Cuts = nil, make([]pagevm.CutPoint, 1)
-		}, "; nothing more is cut, and of what was cut before 1 page is shown shortened and 2 left out."},
+		}, "; nothing more is cut; pages: 0 in full, 1 degraded, 2 dropped."},
 		"refused": {func(p *api.ContextPlan) { p.Layout.Cut.Do, p.Layout.Cut.Reason = true, cachelayout.ReasonHighWater },
 			"; a cut was due, since the prompt reached its high-water mark, and was refused."},
 		"over the window": {func(p *api.ContextPlan) { p.Budgets.PlannedInputTokens = 90_001 }, "which is 1 token too many; nothing could be cut."},
