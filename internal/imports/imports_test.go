@@ -503,17 +503,25 @@ func TestLedger(t *testing.T) {
 		return l
 	}
 	facts := []*Fact{{Format: mem0, Text: "one", Source: "a"}, {Format: mem0, Text: "two", Source: "b"}}
-	b, err := open().Promise(facts, func(s string) string { return strings.ReplaceAll(s, "two", "***") })
-	if err != nil || b.Path != "memory/imported/mem0.md" || b.Text != "- one <!-- from mem0:a -->\n- *** <!-- from mem0:b -->" {
-		t.Fatalf("%+v, %v", b, err)
-	}
-	l := open()
-	again, err := l.Pending(mem0)
-	if err != nil || again == nil || again.ID != b.ID || again.Text != b.Text {
-		t.Fatalf("pending %+v, %v", again, err)
-	}
-	if err := l.Wrote(mem0, again); err != nil {
+	mask := func(s string) string { return strings.ReplaceAll(s, "two", "***") }
+	first, killed := "", errors.New("killed")
+	err := open().Write(mem0, facts, mask, func(path, id, text string) error {
+		if first = id; path != "memory/imported/mem0.md" || text != "- one <!-- from mem0:a -->\n- *** <!-- from mem0:b -->" {
+			t.Errorf("%s: %q", path, text)
+		}
+		return killed
+	})
+	if !errors.Is(err, killed) {
 		t.Fatal(err)
+	}
+	l, again := open(), 0
+	if err := l.Write(mem0, nil, nil, func(_, id, text string) error {
+		if again++; id != first || !strings.Contains(text, "***") {
+			t.Errorf("pending %s: %q", id, text)
+		}
+		return nil
+	}); err != nil || again != 1 {
+		t.Fatal(again, err)
 	}
 	l = open()
 	for _, f := range facts {
@@ -524,8 +532,8 @@ func TestLedger(t *testing.T) {
 	if has, err := l.HasFact(&Fact{Format: mem0, Text: "three"}); err != nil || has {
 		t.Errorf("a new fact: %v, %v", has, err)
 	}
-	if p, err := l.Pending(mem0); err != nil || p != nil {
-		t.Errorf("still pending: %+v, %v", p, err)
+	if err := l.Write(mem0, nil, nil, func(_, id, _ string) error { return errors.New(id) }); err != nil {
+		t.Errorf("still pending: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "import", "sessions.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)

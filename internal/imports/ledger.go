@@ -30,13 +30,13 @@ type kept struct {
 	Part  int   `json:"part"`
 	Bytes int64 `json:"bytes"`
 	// Pending is a batch that is possibly not written yet.
-	Pending *Batch `json:"pending,omitempty"`
+	Pending *batch `json:"pending,omitempty"`
 
 	set map[string]bool
 }
 
-// Batch holds facts that go into memory as one entry.
-type Batch struct {
+// batch holds facts that go into memory as one entry.
+type batch struct {
 	ID    string   `json:"id"`
 	Path  string   `json:"path"`
 	Text  string   `json:"text"`
@@ -136,55 +136,33 @@ func (l *Ledger) HasFact(f *Fact) (bool, error) {
 	return err == nil && k.set[f.ID()], err
 }
 
-// Pending returns the batch of a store that is possibly not written yet, or nil if all batches
-// are written.
-func (l *Ledger) Pending(f Format) (*Batch, error) {
-	k, err := l.store(f)
-	if err != nil {
-		return nil, err
-	}
-	return k.Pending, nil
-}
-
 // partBytes is the size of a file at which the next facts go into a new file.
 const partBytes = 512 << 10
 
 // folder is the folder of memory that holds facts.
 const folder = "memory/imported/"
 
-// Promise makes a batch of facts of one store and day, and saves it. Callers must call Promise
-// before they write the batch, so that a kill at any moment duplicates no fact. The parameter
-// mask removes secrets from a text.
-func (l *Ledger) Promise(facts []*Fact, mask func(string) string) (*Batch, error) {
-	f := facts[0]
-	k, err := l.store(f.Format)
-	if err != nil {
-		return nil, err
-	}
-	b := &Batch{Text: strings.ToValidUTF8(mask(markdown(facts)), "\uFFFD")}
-	for _, f := range facts {
-		b.Facts = append(b.Facts, f.ID())
-	}
-	if k.Bytes > partBytes {
-		k.Part, k.Bytes = k.Part+1, 0
-	}
-	name := string(f.Format)
-	if f.Day != "" {
-		name += "-" + f.Day
-	}
-	if k.Part > 1 {
-		name = fmt.Sprintf("%s-%d", name, k.Part)
-	}
-	b.Path = folder + name + ".md"
-	b.ID = "import:" + hash(b.Path + "\x00" + strings.Join(b.Facts, " "))[:24]
-	k.Pending = b
-	return b, l.put("facts-"+string(f.Format)+".json", k)
-}
-
-// Wrote notes that a batch is in memory.
-func (l *Ledger) Wrote(f Format, b *Batch) error {
+// Write writes facts of one store and day to memory as one entry, by the function write. It saves
+// the entry before that, so that a kill at any moment duplicates no fact. Without facts it writes
+// the entry that a killed import of the store left, if there is one. The parameter mask removes
+// secrets from a text.
+func (l *Ledger) Write(f Format, facts []*Fact, mask func(string) string, write func(path, id, text string) error) error {
 	k, err := l.store(f)
 	if err != nil {
+		return err
+	}
+	name := "facts-" + string(f) + ".json"
+	if len(facts) > 0 {
+		k.Pending = k.next(facts, mask)
+		if err := l.put(name, k); err != nil {
+			return err
+		}
+	}
+	b := k.Pending
+	if b == nil {
+		return nil
+	}
+	if err := write(b.Path, b.ID, b.Text); err != nil {
 		return err
 	}
 	for _, id := range b.Facts {
@@ -195,7 +173,28 @@ func (l *Ledger) Wrote(f Format, b *Batch) error {
 	}
 	k.Bytes += int64(len(b.Text))
 	k.Pending = nil
-	return l.put("facts-"+string(f)+".json", k)
+	return l.put(name, k)
+}
+
+// next returns the entry for facts of one store and day.
+func (k *kept) next(facts []*Fact, mask func(string) string) *batch {
+	b := &batch{Text: strings.ToValidUTF8(mask(markdown(facts)), "\uFFFD")}
+	for _, f := range facts {
+		b.Facts = append(b.Facts, f.ID())
+	}
+	if k.Bytes > partBytes {
+		k.Part, k.Bytes = k.Part+1, 0
+	}
+	name := string(facts[0].Format)
+	if day := facts[0].Day; day != "" {
+		name += "-" + day
+	}
+	if k.Part > 1 {
+		name = fmt.Sprintf("%s-%d", name, k.Part)
+	}
+	b.Path = folder + name + ".md"
+	b.ID = "import:" + hash(b.Path + "\x00" + strings.Join(b.Facts, " "))[:24]
+	return b
 }
 
 // markdown writes facts in the form of memory. Facts are items under the heading of their topic,

@@ -151,8 +151,10 @@ func runImport(ctx context.Context, a *cli.App, f *importFlags, paths []string) 
 		if im.ledger, err = imports.OpenLedger(a.StateDir); err != nil { // another import may have changed it
 			return err
 		}
-		if err := im.goOn(); err != nil {
-			return err
+		for _, f := range imports.Formats() {
+			if err := im.write(f, nil); err != nil {
+				return err
+			}
 		}
 	}
 	o := &imports.Options{Workspace: a.Workspace, All: f.all, Own: []string{a.StateDir}}
@@ -355,39 +357,24 @@ func (im *importer) flush() error {
 	if err := im.a.MemoryOn(); err != nil {
 		return err
 	}
-	b, err := im.ledger.Promise(batch, im.mask)
-	if err != nil {
-		return err
-	}
-	return im.write(batch[0].Format, b)
+	return im.write(batch[0].Format, batch)
 }
 
-// goOn finishes the writes of a killed import.
-func (im *importer) goOn() error {
-	for _, f := range imports.Formats() {
-		b, err := im.ledger.Pending(f)
-		if err == nil && b != nil {
-			err = im.write(f, b)
-		}
+// write writes facts of a store. Without facts it finishes the write of a killed import.
+func (im *importer) write(f imports.Format, facts []*imports.Fact) error {
+	return im.ledger.Write(f, facts, im.mask, func(path, id, text string) error {
+		out, err := im.k.Remember(im.ctx, api.RememberRequest{SessionKey: storeKey(f), Text: text, Path: path, ID: id, Private: true})
 		if err != nil {
-			return err
+			return fmt.Errorf("import %s: %w", f, err)
 		}
-	}
-	return nil
-}
-
-func (im *importer) write(f imports.Format, b *imports.Batch) error {
-	out, err := im.k.Remember(im.ctx, api.RememberRequest{SessionKey: storeKey(f), Text: b.Text, Path: b.Path, ID: b.ID, Private: true})
-	if err != nil {
-		return fmt.Errorf("import %s: %w", f, err)
-	}
-	if out.Unwritten != "" {
-		im.left(f, b.Path, out.Unwritten)
-	}
-	if n := len(im.doc.Wrote); n == 0 || im.doc.Wrote[n-1] != b.Path {
-		im.doc.Wrote = append(im.doc.Wrote, b.Path)
-	}
-	return im.ledger.Wrote(f, b)
+		if out.Unwritten != "" {
+			im.left(f, path, out.Unwritten)
+		}
+		if n := len(im.doc.Wrote); n == 0 || im.doc.Wrote[n-1] != path {
+			im.doc.Wrote = append(im.doc.Wrote, path)
+		}
+		return nil
+	})
 }
 
 // show prints the imported sessions and facts, or those that --apply would import.
