@@ -135,8 +135,8 @@ func checkIDs(names []string) (out []health.Code, err error) {
 // severities are the colours of the severities.
 var severities = map[health.Severity]string{health.OK: "green", health.Note: "cyan", health.Warning: "yellow", health.Error: "red"}
 
-// finding writes finding i after its head, which takes indent columns. It writes the hint below
-// the finding, unless the next finding of the same check has the same hint.
+// finding writes the i-th of all findings. Its text follows head, which takes indent columns. The hint
+// stands below the text, unless the next finding of the same check has the same hint.
 func finding(s *display.Sheet, all []health.Finding, i int, head string, indent int, text string) {
 	f := &all[i]
 	s.Hang(head, indent, "", "{}", text)

@@ -129,14 +129,15 @@ func showCurated(s *display.Sheet, out *api.Curated) {
 	s.Line("{}; {bytes} of the working buffer read", what, out.BufferBytes)
 }
 
-// added says how many entries were, or would be, added under the heading of a day.
+// added returns a message with the number of entries that were, or would be, added under the heading
+// of a day.
 func added(out *api.Curated) string {
 	n := len(out.Entries)
 	return display.Say("{entry} {} added under {}", n, doneTo(n, out.Applied), out.Day)
 }
 
-// takenBack says how many entries stay away because a person took them back, and how one comes
-// back.
+// takenBack returns a message with the number of entries that curate leaves out because a person has
+// undone them, and with the command that writes one again.
 func takenBack(out *api.Curated) string {
 	return display.Say("left out: {entry} that you took back; 'memkernel remember --to {} TEXT' writes one again", out.TakenBack, out.Path)
 }
@@ -175,7 +176,8 @@ func unknownNames(names []string) []string {
 	return out
 }
 
-// doneTo returns the verb for the action that was, or would be, done to n things.
+// doneTo returns "would be", "was" or "were": the verb of a sentence about n things that were, or
+// would be, changed.
 func doneTo(n int, applied bool) string {
 	switch {
 	case !applied:

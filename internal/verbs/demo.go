@@ -18,7 +18,7 @@ import (
 	sample "github.com/memkernel/memkernel/testdata"
 )
 
-// demoQuestions are asked of the sample's notes.
+// demoQuestions are the questions that demo answers from the sample's notes.
 var demoQuestions = []string{"Is there a proxy in front of the service?", "Whom do I ask if a vessel was swapped?"}
 
 func demoVerb(a *cli.App) *cobra.Command {
@@ -79,7 +79,8 @@ func runDemo(ctx context.Context, a *cli.App, explain *bool) (err error) {
 	})
 }
 
-// demoAnswers asks the questions of the notes, and returns the number of files.
+// demoAnswers searches the sample's notes for the answers to demoQuestions. files is the number of
+// notes.
 func demoAnswers(ctx context.Context, a *cli.App) (files int, out []demoAnswer, err error) {
 	k, err := a.Kernel(ctx, cli.Needs{})
 	if err != nil {

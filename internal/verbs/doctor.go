@@ -62,8 +62,8 @@ func runDoctor(ctx context.Context, a *cli.App, f *doctorFlags) error {
 	return err
 }
 
-// examineAgents reports which coding agents of this machine are set up for the workspace, and why
-// it can't tell.
+// examineAgents adds a finding for each coding agent on this machine: whether the agent is set up for
+// the workspace, or why that is unknown.
 func examineAgents(a *cli.App, d *health.Report) {
 	if a.Databases != nil { // a server has no agents
 		return

@@ -12,9 +12,9 @@ import (
 	"github.com/memkernel/memkernel/serve/ui"
 )
 
-// Documents returns a value of the type of every document that memkernel prints with --json or
-// hands to its window, by name. A document with several forms has several types. make contract
-// makes doc/schema.json from this table.
+// Documents returns a value of the Go type of every document, by the document's name. Documents are
+// what memkernel prints with --json or passes to its window. A document with several forms has several
+// types. make contract makes doc/schema.json from this table.
 func Documents() map[string][]any {
 	docs := map[string][]any{
 		"memkernel/audit/v1":             {document.Health{}},

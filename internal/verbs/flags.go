@@ -32,8 +32,8 @@ func (s *sourceFlags) Add(cmd *cobra.Command, file string) {
 	f.StringVar(&s.agent, "agent", "", "`name` of the agent that answers, kept in checkpoints")
 }
 
-// fileOfTranscript is the help text for verbs that use the transcript as the session's file. The
-// verb plan does not, because a plan must be the same on every machine.
+// fileOfTranscript ends the help text of --session-file in verbs where --transcript is the default.
+// The verb plan has no such default, because a plan must be the same on every machine.
 const fileOfTranscript = " (default the file of --transcript)"
 
 // Of returns the source of a session that was read from the file at path. The session may be nil.

@@ -128,10 +128,10 @@ func forgetEntry(ctx context.Context, a *cli.App, f *forgetFlags, args []string)
 	return runForgetEverywhere(ctx, a, f)
 }
 
-// wordings returns the text of the entry on a line of a file, and its earlier texts that are on
-// record. It leaves out a text that is part of another entry today. For a person's entry it
-// returns an [api.PersonError] unless the voice is a person's, and for a file that memkernel does
-// not write a [markdownstore.DeniedError].
+// wordings returns the text of the entry on a line of a file, and then the entry's recorded earlier
+// texts. It leaves out a text that another entry contains today. It returns an [api.PersonError] for a
+// person's entry unless the voice is a person's. It returns a [markdownstore.DeniedError] for a file
+// that memkernel does not write.
 func wordings(ctx context.Context, k *kernel.Kernel, path string, line int, voice api.Voice) ([]string, error) {
 	if own, _ := markdownstore.Classify(path); !own.Memory {
 		return nil, &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyNotWritten}
@@ -142,7 +142,7 @@ func wordings(ctx context.Context, k *kernel.Kernel, path string, line int, voic
 	}
 	h, err := k.Maintenance().History(ctx, api.HistoryRequest{Path: path, Line: line})
 	if err != nil {
-		return nil, cmp.Or(errors.Unwrap(err), err) // without "history"
+		return nil, cmp.Or(errors.Unwrap(err), err) // without the prefix "history"
 	}
 	var out, others []string
 	for i := range all.Entries {

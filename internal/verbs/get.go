@@ -187,12 +187,12 @@ const (
 	nowhere         = "no session has it"
 )
 
-// mostCalled is how many hits are looked at for notes of one name: more than a person can choose
-// from, our choice.
+// mostCalled is the number of hits that called examines. The number is our choice: a person can't
+// choose among more notes.
 const mostCalled = 50
 
-// called returns the files whose title, alias or name is a text, apart from case and from dashes
-// between words.
+// called returns the files whose title, alias or name equals name. Upper and lower case are the same,
+// and so are dashes, underscores and spaces.
 func called(ctx context.Context, a *cli.App, k *kernel.Kernel, name string) (paths []string, err error) {
 	res, err := k.Search(ctx, api.SearchRequest{Query: name, Source: api.SourceMemory, Private: a.Private(), MaxResults: mostCalled, Wait: -1, Progress: a.IndexProgress()})
 	a.ProgressDone()

@@ -41,9 +41,9 @@ marked as an agent's; no flag changes that, since an agent could give it, too.`,
 	return cmd
 }
 
-// takes returns a check that a verb gets from least to most arguments. If it takes a fixed
-// number, none is empty. The error may name their number as %d, and the first that is too many as
-// %s.
+// takes returns a check of a verb's arguments: their number must be from least to most. If least
+// equals most, no argument may be empty. In the error text usage, %d stands for the number of
+// arguments and %s for the first argument beyond most.
 func takes(least, most int, usage string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		n := len(args)
@@ -54,10 +54,10 @@ func takes(least, most int, usage string) cobra.PositionalArgs {
 	}
 }
 
-// any number of arguments.
+// many is the value of most for any number of arguments.
 const many = math.MaxInt
 
-// words returns the text of some arguments. A single - is standard input.
+// words joins arguments to a text. The single argument - stands for the content of standard input.
 func words(a *cli.App, args []string) (string, error) {
 	if len(args) != 1 || args[0] != "-" {
 		return strings.Join(args, " "), nil
@@ -142,7 +142,7 @@ record says who; that counts as a person.`,
 	return cmd
 }
 
-// defaultListed is how many entries list prints: a screen's height, our choice.
+// defaultListed is the default of --max-results of list: about the height of a screen, our choice.
 const defaultListed = 20
 
 func runList(ctx context.Context, a *cli.App, most *int, args []string) error {
@@ -222,7 +222,8 @@ func runEntry(ctx context.Context, a *cli.App, address string, req api.EntryRequ
 // markForm matches the id of an entry's mark.
 var markForm = regexp.MustCompile(`^(?:mk:)?(?:me|fl|wb|up)-[0-9a-f]+$`)
 
-// entryOf returns the place that names an entry.
+// entryOf returns the place of the entry that an address names: a file and a line, or the id of the
+// entry's mark.
 func entryOf(ctx context.Context, a *cli.App, k *kernel.Kernel, address string) (place, error) {
 	if markForm.MatchString(address) {
 		g, err := k.Maintenance().Why(ctx, api.WhyRequest{Entry: address})
@@ -238,8 +239,9 @@ func entryOf(ctx context.Context, a *cli.App, k *kernel.Kernel, address string) 
 	return pl, err
 }
 
-// addressIn reads the address of a file or of lines of it. The path begins at the workspace, or
-// is absolute. A path that is only in the current folder inside the workspace is taken from there.
+// addressIn parses the address of a file or of lines of it, and returns it relative to the workspace.
+// A relative path begins at the workspace. If the file is missing there, and the current folder is
+// inside the workspace and has it, the path begins at the current folder.
 func addressIn(a *cli.App, address string) (place, error) {
 	pl, _, err := parsePlace(address)
 	if err != nil {
@@ -263,7 +265,7 @@ func addressIn(a *cli.App, address string) (place, error) {
 	return pl, nil
 }
 
-// hintHands adds the way out to the error of a change by hand.
+// hintHands adds a hint to an error about an entry or a file of memory.
 func hintHands(a *cli.App, err error) error {
 	var none *api.NoLineError
 	var person *api.PersonError
@@ -331,7 +333,7 @@ func runUndo(ctx context.Context, a *cli.App, edit string) error {
 	return err
 }
 
-// hintUndo adds the way to the earlier text to the error of an undo.
+// hintUndo adds to an error of undo the command that shows the earlier texts of the file.
 func hintUndo(err error) error {
 	path := "PATH"
 	if e := (*api.EditError)(nil); errors.As(err, &e) && e.Path != "" {
@@ -343,7 +345,7 @@ func hintUndo(err error) error {
 	return cli.Hint(err, "'memkernel history %s --diff' shows what each change did, with its name for undo", path)
 }
 
-// writers holds the words for who wrote an entry, in every verb.
+// writers has the words for the writer of an entry, which every verb uses.
 var writers = map[string]string{"": "somebody", api.ByPerson: "a person", api.ByWords: "a person", api.ByAgent: "an agent", api.ByUpkeep: "memkernel's upkeep", api.BySession: "memkernel, of a session", api.ByMark: "memkernel"}
 
 // showEntries prints entries of memory: the address, the date and the writer, and below them the text.
@@ -363,7 +365,7 @@ func address(path string, line int) string { return display.Say("{}:{%d}", path,
 
 var cited = textutil.LazyRegexp(`#L(\d+)(?:-L\d+)?$`)
 
-// citedAt returns the address FILE:LINE of a citation, which is FILE#L3-L9.
+// citedAt returns a citation such as FILE#L3-L9 as an address: FILE:3.
 func citedAt(citation string) string {
 	return display.Printable(cited.ReplaceAllString(citation, ":$1"))
 }

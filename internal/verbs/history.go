@@ -153,7 +153,8 @@ func showHistory(s *display.Sheet, h *api.History) {
 	}
 }
 
-// because names the run that made a version, and the one that it took back.
+// because returns the id of the run that made a version, in parentheses. For an undo it also names the
+// run that was undone.
 func because(h *api.History, v *api.HistoryVersion) string {
 	switch {
 	case v.Kind == api.RunUndo:
@@ -208,7 +209,7 @@ func version(s *display.Sheet, v *api.HistoryVersion) {
 	}
 }
 
-// recorded holds what the record adds to the writer of an entry.
+// recorded completes the sentence about the writer of an entry with what the records say.
 var recorded = map[string]string{
 	"": ", and no record says who", api.ByPerson: ", by hand", api.ByWords: ", who said it in a session", api.ByUpkeep: ", and stands as it was written",
 	api.ByMark: ", by its mark, and no record says that it stands as it was written",

@@ -181,8 +181,8 @@ func hookSetup(ctx context.Context, a *cli.App, cmd *cobra.Command) (*hook.Setup
 // behindTime is the limit for a commit that runs after the answer to the host.
 const behindTime = 2 * time.Minute
 
-// behindArgs returns the command line of a hook that continues by itself, with the user's flags
-// for workspace, state folder and configuration.
+// behindArgs returns the arguments of the second process, which commits a turn after the first process
+// has answered the host. They repeat the user's flags for workspace, state folder and configuration.
 func behindArgs(cmd *cobra.Command, h hook.Host) []string {
 	args := []string{"hook", "--host", string(h), "--wait", "--deadline", behindTime.String()}
 	for _, name := range []string{"workspace", "state-dir", "config"} {
@@ -193,7 +193,7 @@ func behindArgs(cmd *cobra.Command, h hook.Host) []string {
 	return args
 }
 
-// maxPipe is the number of bytes that a pipe accepts without a reader on every system.
+// maxPipe is the number of bytes that a pipe takes on every system before anybody reads from it.
 const maxPipe = 4 << 10 // 4 KiB
 
 // commitBehind starts this program again to process an event, and does not wait for it.
@@ -233,8 +233,8 @@ func StartBehind(program string, args []string, event []byte) (*os.Process, erro
 	return c.Process, nil
 }
 
-// onThisMachine reports whether the spelling of an address names this machine. It looks up no
-// names other than localhost. The address "" means the provider's own address.
+// onThisMachine reports whether the spelling of an address names this machine. It looks up no names
+// other than localhost. It returns false for "", which stands for the provider's own address.
 func onThisMachine(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && endpoint.Loopback(u)

@@ -245,7 +245,8 @@ func count(files []install.Change, is func(install.Change) bool) (n int) {
 // errNotAsked is the error of a run that needs the user's consent and has no terminal to ask on.
 var errNotAsked = errors.New("nothing was changed: there is no terminal to ask on")
 
-// consent reports whether to make changes. It asks if there are any. An empty answer means usual.
+// consent reports whether to make changes. It asks the user if there are any. An empty answer counts
+// as the answer usual.
 func (o *initFlags) consent(a *cli.App, anything, usual bool) (bool, error) {
 	switch {
 	case o.yes || o.dryRun || !anything:

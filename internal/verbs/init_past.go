@@ -124,7 +124,7 @@ func (p *pastJSON) take(ctx context.Context, a *cli.App, most pastLimits) error 
 	return nil
 }
 
-// line is the line of the plan for past sessions.
+// line returns what init prints about past sessions before it asks for consent.
 func (p *pastJSON) line() string {
 	left := ""
 	if len(p.Left) > 0 {
@@ -139,8 +139,8 @@ func (p *pastJSON) line() string {
 	return display.Say("{past session} to read in, {bytes}{}", len(p.todo), p.Bytes, left)
 }
 
-// showLeft prints the sessions that were left out. The parameter all is the command that reads
-// them in.
+// showLeft prints the sessions that were left out. The parameter all is the command that reads in all
+// sessions.
 func (p *pastJSON) showLeft(s *display.Sheet, all string) {
 	for i, l := range p.Left {
 		if i == 10 {

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// markers has the purpose of each marker in words.
+// markers has the purpose of each cache marker in words.
 var markers = map[string]string{
 	cachelayout.WhyFixed: "end of tools and system", cachelayout.WhyCarry: "end of the carry block", cachelayout.WhyPreviousTail: "end of the last request",
 	cachelayout.WhyGuard: "keeps the look-back unbroken", cachelayout.WhyEnd: "end of this request",
@@ -143,7 +143,7 @@ func (s *explanation) cut() {
 	s.refusals(plan)
 }
 
-// refusals counts the refused wishes by rule.
+// refusals writes how many wishes each rule refused.
 func (s *explanation) refusals(plan *api.ContextPlan) {
 	counts := map[string]int{}
 	var order []string

@@ -38,7 +38,7 @@ type planned struct {
 	session *transcript.Session // empty without a transcript
 }
 
-// explanation is the sheet of a plan.
+// explanation writes the sections of plan --explain to a sheet.
 type explanation struct {
 	*display.Sheet
 	out  *planned
@@ -161,7 +161,7 @@ func more(s *display.Sheet, of int) {
 	}
 }
 
-// saving compares a cost with the cost without a layout.
+// saving returns a remark that compares a cost with the cost of the same call without caching.
 func saving(cost, without *float64) string {
 	switch {
 	case cost == nil || without == nil || *without <= 0:
@@ -247,7 +247,7 @@ func momentAfter(text string, t time.Time) string {
 // text writes a sentence under a section, wrapped, after a short label.
 func (s *explanation) text(label, form string, values ...any) { s.textIn("", label, form, values...) }
 
-// textIn is text in an ink.
+// textIn is like text, and writes the sentence in an ink such as "yellow".
 func (s *explanation) textIn(ink, label, form string, values ...any) {
 	const indent = 15
 	s.Hang("  "+s.Paint("gray", display.Left(label, indent-2)), indent, ink, form, values...)

@@ -20,7 +20,7 @@ type fate struct {
 	before, after, pages    int
 }
 
-// idInReason finds page and span ids, which would split groups.
+// idInReason matches the ids of pages and spans. Without these ids, equal reasons form one group.
 var idInReason = regexp.MustCompile(`\b[a-z]{2}-[0-9a-f]{16}\b`)
 
 // fates lists the outcome for every page.
@@ -28,21 +28,22 @@ func fates(plan *api.ContextPlan) []fate {
 	var out []fate
 	for _, r := range plan.Debug.Included {
 		f := fate{kind: r.Kind, id: r.ID, level: r.Level.String(), before: r.FullTokens, after: r.Tokens}
-		if r.Level == pagevm.Full && !fromMemory(&r) { // memory lists these by file
+		if r.Level == pagevm.Full && !fromMemory(&r) { // the section Memory lists these
 			f.reason = r.Note
 		}
 		out = append(out, f)
 	}
 	for _, r := range plan.Debug.Excluded {
 		if r.Kind == cachelayout.RegionRetrieval {
-			continue // it was no page yet
+			continue // a hit that was not recalled is no page
 		}
 		out = append(out, fate{kind: r.Kind, id: r.ID, level: pagevm.Gone.String(), before: r.Tokens, reason: r.Reason})
 	}
 	return out
 }
 
-// levels orders groups from the most shown to the least.
+// levels lists the levels of pages, from the one that shows most to the one that shows least. Groups
+// are sorted in this order.
 var levels = []string{"full", "compressed", "structured", "pointer", "gone"}
 
 // groups counts fates by level, kind and reason.

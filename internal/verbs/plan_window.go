@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// band is one stretch of the window.
+// band is one part of the bar that shows the window.
 type band struct {
 	name   string
 	tokens int
@@ -69,8 +69,8 @@ func (s *explanation) window() {
 	}
 }
 
-// apportion gives each band its share of the cells. A band that is not empty gets at least one
-// cell, and the cells add up.
+// apportion divides the cells of the bar among the bands, by their tokens. A band with tokens gets at
+// least one cell, and together the bands get all cells.
 func apportion(all []band, cells int) []int {
 	out := make([]int, len(all))
 	total, used, largest := 0, 0, 0

@@ -31,7 +31,8 @@ type proxyFlags struct {
 	metrics metricsFlags
 }
 
-// Proxy returns the verb proxy of a program with an exporter. In a program without one it is nil.
+// Proxy returns the function that makes the verb proxy. The parameter export opens the program's
+// exporter of telemetry. It is nil in a program without one.
 func Proxy(export telemetry.Opener) func(*cli.App) *cobra.Command {
 	return func(a *cli.App) *cobra.Command { return proxyVerb(a, export) }
 }

@@ -111,7 +111,7 @@ func policyList() string {
 // policyColumn is the width of the help's column of policies, in characters.
 const policyColumn = 19
 
-// replayOneJSON is the document for one policy, with its unchanged result.
+// replayOneJSON is the document of a replay under one policy. It includes the members of the result.
 type replayOneJSON struct {
 	Schema string `json:"schema"`
 	// View is the view that was replayed.
@@ -225,8 +225,8 @@ type decisionsJSON struct {
 	Same bool `json:"same"`
 	// Difference is the first decision with a different result. The replay ends at this decision.
 	Difference *api.TraceDifference `json:"difference"`
-	// OtherVersion describes decisions that another version of their decider made and that have a
-	// different result now. Such decisions are not a fault of the trace.
+	// OtherVersion describes the decisions that another version of the deciding function made, and
+	// that the present version makes differently. Such decisions are not a fault of the trace.
 	OtherVersion *otherVersionJSON `json:"other_version"`
 }
 

@@ -216,8 +216,8 @@ func showHits(s *display.Sheet, query string, res *retrieval.Result, explain boo
 	}
 }
 
-// rowsBelow are the lines of a terminal that hits leave free: the line that counts the others, a
-// hint and the next prompt, each with a blank line or a second line.
+// rowsBelow is the number of terminal lines that stay free below the hits: for the number of further
+// hits, a hint and the next prompt, each with a blank line or a second line.
 const rowsBelow = 5
 
 // hit prints a hit.

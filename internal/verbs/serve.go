@@ -37,7 +37,7 @@ type Door struct {
 	// Check returns an error for flags that don't fit together. serve calls it before it begins
 	// anything.
 	Check func(*ServeFlags) error
-	// Help and Example are the door's parts of the help of serve.
+	// Help and Example are added to the help of serve.
 	Help, Example string
 	// Alone serves instead of a daemon until ctx ends. It returns false if the flags don't select
 	// this.
@@ -47,7 +47,8 @@ type Door struct {
 	Beside func(context.Context, *cli.App) func(*serve.Server) (url string, shut func(context.Context) error, err error)
 }
 
-// Serve returns the verb serve. Its door only names the program that has HTTP.
+// Serve returns the verb serve of memkernel. Its door refuses the flag --listen with an error that
+// names memkernel-server, which has HTTP.
 func Serve(a *cli.App) *cobra.Command {
 	listen := ""
 	return ServeBy(a, nil, Door{

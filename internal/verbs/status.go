@@ -191,7 +191,7 @@ func indexText(s *display.Sheet, ix *api.IndexStatus) {
 	}
 }
 
-// lifeText lists the records that the boundaries of a session left.
+// lifeText lists the checkpoints, compactions and flushes of a session.
 func lifeText(s *display.Sheet, l *api.LifeStatus) {
 	newest := "none"
 	if len(l.Checkpoints) > 0 {
@@ -214,7 +214,7 @@ func lifeText(s *display.Sheet, l *api.LifeStatus) {
 	s.Para(2, "", "{}", l.Warning)
 }
 
-// netsText describes the part of the working state in the workspace's Markdown.
+// netsText describes SESSION-STATE.md and the working buffer.
 func netsText(s *display.Sheet, n *api.NetsStatus) {
 	if st := &n.SessionState; st.Bytes > 0 || st.Detail != "" {
 		s.Line("{}  {}", display.Inked("bold", "working state"), st.Path)

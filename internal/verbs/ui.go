@@ -129,7 +129,8 @@ func browse(link string) (forget func(), err error) {
 	return forget, nil
 }
 
-// openWindow opens a window on a kernel. Without a voice it only reads.
+// openWindow starts the server of the window. The parameter voice says who makes the changes in the
+// window. If it is "", the window only reads.
 func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, u *uiFlags, voice api.Voice) (*ui.Server, error) {
 	workspace, err := filepath.Abs(a.Workspace)
 	if err != nil {
@@ -158,7 +159,8 @@ func openWindow(a *cli.App, k *kernel.Kernel, book *cachelayout.Book, u *uiFlags
 	return s, nil
 }
 
-// ofAgents collects files or folders of the coding agents of this machine, with a workspace.
+// ofAgents collects the results of the function of for all coding agents on this machine: files or
+// folders that belong to the workspace.
 func ofAgents(workspace string, of func(install.Host) []string) (out []string) {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -25,7 +25,7 @@ func with[F any](a *cli.App, flags F, run func(context.Context, *cli.App, F) err
 	return func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), a, flags) }
 }
 
-// withArgs is with for a verb with arguments.
+// withArgs is like with, for a verb with arguments.
 func withArgs[F any](a *cli.App, flags F, run func(context.Context, *cli.App, F, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), a, flags, args) }
 }
@@ -54,7 +54,7 @@ func openMemory(ctx context.Context, a *cli.App, n cli.Needs) (*kernel.Kernel, e
 	return a.Kernel(ctx, n)
 }
 
-// askMemory is ask for verbs about memory's files. It returns an error if memory is off.
+// askMemory is like ask, for verbs about memory's files. It returns an error if memory is off.
 func askMemory[R, T any](ctx context.Context, a *cli.App, what string, do func(*kernel.Kernel, context.Context, R) (T, error), req R) (out T, err error) {
 	if err := a.MemoryOn(); err != nil {
 		return out, err
@@ -62,18 +62,19 @@ func askMemory[R, T any](ctx context.Context, a *cli.App, what string, do func(*
 	return ask(ctx, a, cli.Needs{}, what, do, req)
 }
 
-// askKeeper is askMemory for upkeep.
+// askKeeper is like askMemory, for upkeep.
 func askKeeper[R, T any](ctx context.Context, a *cli.App, what string, do func(api.Keeper, context.Context, R) (T, error), req R) (T, error) {
 	return askMemory(ctx, a, what, func(k *kernel.Kernel, ctx context.Context, req R) (T, error) { return do(k.Maintenance(), ctx, req) }, req)
 }
 
-// askEditor is askMemory for changes by hand.
+// askEditor is like askMemory, for changes by hand.
 func askEditor[R, T any](ctx context.Context, a *cli.App, do func(kernel.MemoryEditor, context.Context, R) (T, error), req R) (T, error) {
 	return askMemory(ctx, a, "", func(k *kernel.Kernel, ctx context.Context, req R) (T, error) { return do(k.Editor(), ctx, req) }, req)
 }
 
-// answer draws the answer to a request or, with --json, prints it as a document. It reports whether
-// the verb is done: after the document, and after an error, also of the request.
+// answer prints the answer to a request: with --json as a document, otherwise as the text that draw
+// makes. The parameter err is the error of the request. If it is not nil, answer prints nothing and
+// returns it. done is true after a document and after an error, because hints follow only a text.
 func answer[T any](a *cli.App, out T, err error, draw func(*display.Sheet, T)) (done bool, _ error) {
 	if err == nil {
 		err = cli.Answer(a, document.Of(out), out, draw)

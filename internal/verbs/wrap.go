@@ -167,7 +167,7 @@ func (w *wrapFlags) logger() (*slog.Logger, func(), error) {
 	return slog.New(slog.NewTextHandler(f, nil)), func() { f.Close() }, nil
 }
 
-// served is a provider's proxy.
+// served is the running proxy of a provider, with its listener.
 type served struct {
 	provider
 	proxy    *proxy.Proxy
@@ -239,9 +239,9 @@ func environment(front []served) []string {
 	return env
 }
 
-// settled returns the command's arguments and its environment, with all settings that lead the
-// command to the proxies in front. Callers must call clean after the run to remove the files that
-// were made for the run.
+// settled returns the command's arguments and environment, extended by the settings that make the
+// command call the proxies. Callers must call clean after the run, which removes the files that were
+// made for the run.
 func settled(front []served, args []string) (more, env []string, clean func(), err error) {
 	env, clean = environment(front), func() {}
 	to := map[string]string{}
@@ -279,7 +279,7 @@ func runChild(ctx context.Context, a *cli.App, path string, args, env []string) 
 		end(c.Process)
 		return os.ErrProcessDone // so that Wait returns how the command ended
 	}
-	c.WaitDelay = childGrace // then it is killed
+	c.WaitDelay = childGrace // after this time it is killed
 	c.Args[0] = args[0]
 	c.Env, c.Stdin, c.Stdout, c.Stderr = env, a.In, display.Bare(a.Out), display.Bare(a.Err)
 	a.LeaveInterrupts()

@@ -47,8 +47,8 @@ func host(command string) string {
 	return strings.ToLower(strings.TrimSuffix(name, filepath.Ext(name)))
 }
 
-// codexAPIs returns the address of the provider that config.toml chooses, by the setting that has
-// it. The file of a profile overrides config.toml.
+// codexAPIs returns the address of the provider that Codex's config.toml chooses. The key is the name
+// of the setting with the address. The file of a profile overrides config.toml.
 func codexAPIs(args []string) map[string]string {
 	home := cmp.Or(os.Getenv("CODEX_HOME"), filepath.Join(userHome(), ".codex"))
 	c := layers{}
