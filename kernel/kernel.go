@@ -104,10 +104,6 @@ type Options struct {
 	StateDir string
 	// Prices is the price book. Default: the embedded price book.
 	Prices *cachelayout.Book
-	// Counter asks the provider how many tokens the body of a request has, such as Anthropic's
-	// count_tokens. It is called for every planned prompt that can't be counted exactly here. Nil,
-	// the default, sends nothing.
-	Counter func(ctx context.Context, model string, body []byte) (int, error)
 	// WholeResults shows every result whole when the model sees it for the first time. By default
 	// large results of JSON are shortened. Results that have been ingested stay as they are.
 	WholeResults bool
@@ -281,7 +277,7 @@ func build(o *Options, g prepared) *Kernel {
 		Life: workstate.Options{Off: life.Off, Thresholds: life.Thresholds, FlushOff: life.NoFlush, StateFileOff: life.NoStateFile, BufferOff: life.NoBuffer, BufferAt: cmp.Or(life.BufferAt, bufferShare)},
 		Keep: max(cmp.Or(o.KeepSessions, 64), 1)}
 	k.sessions = session.NewTable(so)
-	k.desk = &turn.Desk{Options: so, Sessions: k.sessions, Counts: budget.NewCache(0), Counter: o.Counter, WholeResults: o.WholeResults,
+	k.desk = &turn.Desk{Options: so, Sessions: k.sessions, Counts: budget.NewCache(0), WholeResults: o.WholeResults,
 		Carry: o.Memory.carry(), LowWater: o.LowWater, Economy: o.Economy, Edits: cmp.Or(o.Memory.Edits, api.EditOwn),
 		PlanLife: plan.Life{Off: life.Off, NoRestore: life.NoRestore, Thresholds: life.Thresholds, FlushOff: life.NoFlush}, Habits: turn.HabitsIn(state)}
 	if o.Watch != nil {

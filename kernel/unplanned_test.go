@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -166,23 +167,27 @@ func TestPlanStopsWhereAsked(t *testing.T) {
 // TestWaitingForALineEnds: who waits for a session that is at work waits no longer than
 // its context.
 func TestWaitingForALineEnds(t *testing.T) {
-	asked := make(chan bool, 1)
-	k, err := kernel.Open(t.Context(), t.TempDir(), &kernel.Options{Counter: func(ctx context.Context, _ string, _ []byte) (int, error) {
-		asked <- true
-		<-ctx.Done()
-		return 0, ctx.Err()
+	asked, stop := make(chan bool), make(chan bool)
+	var first sync.Once
+	k, err := kernel.Open(t.Context(), t.TempDir(), &kernel.Options{Now: func() time.Time {
+		first.Do(func() {
+			close(asked)
+			<-stop
+		})
+		return time.Now()
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := k.PlanContext(ctx, request(session(8, 1, 1, 9000)))
+		r := request(session(8, 1, 1, 9000))
+		r.Now = time.Time{}
+		_, err := k.PlanContext(t.Context(), r)
 		done <- err
 	}()
-	<-asked // the count holds the session
+	<-asked // by a plan that holds the session
 	late, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := k.PlanContext(late, request(session(8, 1, 1, 9000))); err == nil {
@@ -193,6 +198,8 @@ func TestWaitingForALineEnds(t *testing.T) {
 	if _, err := k.Peek(waiting, request(session(8, 1, 1, 9000))); err == nil {
 		t.Error("the session was at work, and a plan was made")
 	}
-	stop()
-	<-done
+	close(stop)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
 }

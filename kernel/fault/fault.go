@@ -50,8 +50,6 @@
 //	not_recorded               see NotRecorded
 //	not_traced                 the decisions of the plan could not be traced; the plan itself is
 //	                           recorded
-//	not_counted                the provider could not be asked for a count; the plan uses the
-//	                           kernel's own count
 //	flush_skipped              see FlushSkipped
 //	net_skipped                see Net
 //

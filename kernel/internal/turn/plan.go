@@ -25,13 +25,12 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/retrieval"
 	"github.com/memkernel/memkernel/summary"
-	"github.com/memkernel/memkernel/transcript"
 )
 
 // PlanCall plans a call and records the plan. If recording fails, the plan reports that, and the
 // session is read again.
 func (d *Desk) PlanCall(ctx context.Context, s *session.Session, req *api.PlanRequest) (*Planned, error) {
-	pl, recorded, err := d.planOnce(ctx, s, req)
+	pl, err := d.plan(ctx, s, req, how{})
 	if err != nil {
 		// The doctor reports that system prompt and tools alone don't fit. It is no error if this
 		// can't be stored.
@@ -43,9 +42,12 @@ func (d *Desk) PlanCall(ctx context.Context, s *session.Session, req *api.PlanRe
 		}
 		return nil, err
 	}
-	if !recorded {
-		return pl, nil
+	if err := record(ctx, s, pl); err != nil {
+		s.Invalidate()
+		return d.Unrecorded(ctx, s, req, err)
 	}
+	pl.Stats = s.TakeSpent()
+	pl.Stats.Ingested, pl.Stats.LiftedBytes = pl.Ingested, pl.LiftedBytes
 	if len(pl.Prev.Proj.Seen) == 0 && d.Memory != nil {
 		d.Memory.Sync.SessionStarts()
 	}
@@ -54,28 +56,7 @@ func (d *Desk) PlanCall(ctx context.Context, s *session.Session, req *api.PlanRe
 		_ = d.Habits.Note(pl.Request.Source.Agent, pl.Session.Name, paused)
 	}
 	pl.Faults = append(pl.Faults, s.Life.Damages()...)
-	if d.Counter != nil && pl.Maker.Count.Kind != budget.Exact && d.ask(ctx, s, pl) {
-		// The plan is too large by the provider's count. A second plan uses this count.
-		if p, _, err := d.planOnce(ctx, s, req); ctx.Err() == nil {
-			return p, err
-		}
-	}
 	return pl, nil
-}
-
-// planOnce plans and records the plan. recorded is false if the plan could not be recorded.
-func (d *Desk) planOnce(ctx context.Context, s *session.Session, req *api.PlanRequest) (pl *Planned, recorded bool, err error) {
-	if pl, err = d.plan(ctx, s, req, how{}); err != nil {
-		return nil, false, err
-	}
-	if err := record(ctx, s, pl); err != nil {
-		s.Invalidate()
-		pl, err = d.Unrecorded(ctx, s, req, err)
-		return pl, false, err
-	}
-	pl.Stats = s.TakeSpent()
-	pl.Stats.Ingested, pl.Stats.LiftedBytes = pl.Ingested, pl.LiftedBytes
-	return pl, true, nil
 }
 
 // Unrecorded plans when nothing can be written, as on a full or read-only disk, because a model
@@ -257,33 +238,6 @@ func (r reader) Recall(ctx context.Context, q retrieval.Query) retrieval.Result 
 		r.desk.Recalled(ctx, began, &res)
 	}
 	return res
-}
-
-// ask asks the provider to count a recorded plan. The answer anchors the line, so that the next
-// plan counts only new messages, and trains the model's calibration. It reports whether the prompt
-// turned out too large for the window.
-func (d *Desk) ask(ctx context.Context, s *session.Session, pl *Planned) (tooLarge bool) {
-	body, _, err := transcript.Render(pl.Format(), &transcript.Request{Model: pl.Request.Model, Tools: pl.Request.Tools,
-		System: pl.Request.System, Messages: pl.Messages()})
-	n := 0
-	if err == nil {
-		n, err = d.Counter(ctx, pl.Request.Model, body)
-	}
-	if err != nil {
-		pl.Faults = append(pl.Faults, fault.Fault{Code: "not_counted", Detail: err.Error()})
-		return false
-	}
-	total := n + pl.Request.FixedTokens
-	err = s.Learn(pl.Request.Model, func(cal *budget.Calibration) bool {
-		cal.Observe(budget.Count{Tokens: pl.Proj.Tokens(), Kind: budget.Estimated}, len(pl.Proj.Items), total-pl.Fixed)
-		return true
-	})
-	pl.Faults = append(pl.Faults, fault.Of(fault.NotRecorded, err)...)
-	next := *pl.Next
-	next.Anchor = branch.Anchor{Total: total, Carry: len(pl.Proj.Carry), Items: len(pl.Proj.Items), Generation: pl.Proj.Generation, Fixed: pl.Fixed}
-	pl.Next = &next
-	s.Branches.All[branch.Key{Branch: pl.Request.Branch, Model: pl.Request.Model}] = pl.Next
-	return total > pl.Window-pl.Reserve
 }
 
 // Shared returns the pages that all sessions share. A workspace without shared pages has no

@@ -23,8 +23,6 @@ type Desk struct {
 	*session.Options
 	Sessions *session.Table
 	Counts   *budget.Cache
-	// Counter asks a provider how many tokens a request body has. With nil no provider is asked.
-	Counter func(ctx context.Context, model string, body []byte) (int, error)
 	// WholeResults shows every result whole at first sight.
 	WholeResults bool
 	Carry        plan.Memory  // the part of Memory that prompts show
