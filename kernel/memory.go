@@ -52,12 +52,6 @@ type MemoryOptions struct {
 	// RecallTokens limits the memory recalled for a user turn. 0 takes
 	// [retrieval.DefaultPackTokens]. With a negative value nothing is recalled.
 	RecallTokens int
-	// RecallScore is the score, 0 to 1, that the best hit needs for anything to be recalled. 0
-	// takes [retrieval.DefaultMinBest], and a negative value sets no least score.
-	RecallScore float64
-	// RecallShare is the share of the best hit's score, 0 to 1, that a hit needs to be recalled.
-	// 0 takes [retrieval.DefaultMinShare], and a negative value sets no least share.
-	RecallShare float64
 	// NoSpans limits searches to files. They leave out the messages that left the session's
 	// prompts.
 	NoSpans bool
@@ -93,8 +87,6 @@ func (o *MemoryOptions) setDefaults(stateDir string) {
 	}
 	o.WorkspaceTokens = cmp.Or(o.WorkspaceTokens, defaultWorkspaceTokens)
 	o.RecallTokens = cmp.Or(o.RecallTokens, retrieval.DefaultPackTokens)
-	o.RecallScore = cmp.Or(o.RecallScore, retrieval.DefaultMinBest)
-	o.RecallShare = cmp.Or(o.RecallShare, retrieval.DefaultMinShare)
 	if o.Backend.Open == nil {
 		o.Backend = api.SQLite(indexPath(stateDir))
 	}
@@ -133,8 +125,7 @@ func (o *MemoryOptions) carry() plan.Memory {
 		return plan.Memory{CarryTokens: defaultWorkspaceTokens, RecallTokens: retrieval.DefaultPackTokens}
 	}
 	return plan.Memory{Bootstrap: o.Bootstrap, NoRemembered: o.NoRemembered, NoDailyLogs: o.NoDailyLogs, NoSpans: o.NoSpans,
-		WorkspaceTokens: o.WorkspaceTokens, CarryTokens: cmp.Or(max(o.WorkspaceTokens, 0), defaultWorkspaceTokens), RecallTokens: o.RecallTokens,
-		RecallScore: o.RecallScore, RecallShare: o.RecallShare}
+		WorkspaceTokens: o.WorkspaceTokens, CarryTokens: cmp.Or(max(o.WorkspaceTokens, 0), defaultWorkspaceTokens), RecallTokens: o.RecallTokens}
 }
 
 // openMemory opens the workspace's memory. It returns nil if memory is off. The index is opened

@@ -11,7 +11,7 @@ import (
 
 // negativeMeans names the options that accept a negative number.
 var negativeMeans = map[string]bool{
-	"Memory.WorkspaceTokens": true, "Memory.RecallTokens": true, "Memory.RecallShare": true, "Memory.RecallScore": true, "Memory.Sync.Wait": true,
+	"Memory.WorkspaceTokens": true, "Memory.RecallTokens": true, "Memory.Sync.Wait": true,
 	"Memory.Ranking.HalfLife": true, "Memory.Ranking.Floor": true,
 	"Summary.CloseWait": true,
 }

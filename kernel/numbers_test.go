@@ -63,8 +63,6 @@ func TestNonsenseNumbers(t *testing.T) {
 		"LowWater":                    func(o *kernel.Options) { o.LowWater = -1 },
 		"KeepSessions":                func(o *kernel.Options) { o.KeepSessions = -3 },
 		"TraceBytes":                  func(o *kernel.Options) { o.TraceBytes = -1 },
-		"Memory.RecallScore":          func(o *kernel.Options) { o.Memory.RecallScore = math.NaN() },
-		"Memory.RecallShare":          func(o *kernel.Options) { o.Memory.RecallShare = math.Inf(1) },
 		"Memory.Ranking.VectorWeight": func(o *kernel.Options) { o.Memory.Ranking.VectorWeight = math.NaN() },
 		"Memory.Ranking.Pool":         func(o *kernel.Options) { o.Memory.Ranking.Pool = -20 },
 		"Life.Show":                   func(o *kernel.Options) { o.Life.Show = math.NaN() },
@@ -80,7 +78,7 @@ func TestNonsenseNumbers(t *testing.T) {
 		}
 	}
 	// What says something by being negative still does.
-	o := kernel.Options{Memory: kernel.MemoryOptions{RecallTokens: -1, WorkspaceTokens: -1, RecallShare: -1}}
+	o := kernel.Options{Memory: kernel.MemoryOptions{RecallTokens: -1, WorkspaceTokens: -1}}
 	o.Memory.Ranking.HalfLife, o.Memory.Ranking.Floor = -1, -1
 	other, err := kernel.Open(context.Background(), t.TempDir(), &o)
 	if err != nil {

@@ -82,7 +82,6 @@ type Memory struct {
 	// CarryTokens limits the part of pins and files in a carry block.
 	WorkspaceTokens, CarryTokens int
 	RecallTokens                 int
-	RecallScore, RecallShare     float64
 }
 
 // Request is the call that a host is about to make, with the kernel's own settings for it.

@@ -128,7 +128,7 @@ func askMemory(ctx context.Context, c *call, d *decision, proj *pagevm.Projectio
 	if brief(text) && strings.ContainsAny(text, "?？؟") {
 		text = strings.TrimSpace(c.asked() + "\n" + text)
 	}
-	q := retrieval.Query{Text: text, Limit: recallPool, MinBest: o.RecallScore, MinShare: o.RecallShare, Passages: true, Lines: true, Prompt: true, MostSpans: recallSpans, NoSnippets: true, Now: c.Request.Now}
+	q := retrieval.Query{Text: text, Limit: recallPool, MinBest: retrieval.DefaultMinBest, MinShare: retrieval.DefaultMinShare, Passages: true, Lines: true, Prompt: true, MostSpans: recallSpans, NoSnippets: true, Now: c.Request.Now}
 	if !o.NoSpans {
 		q.Spans, q.WantSpan = searchable(c, d.Chosen.Spans, proj)
 	}
