@@ -2,8 +2,8 @@ package budget
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // toolInput returns the text as which a model of a family sees the arguments of a tool call.
@@ -17,18 +17,40 @@ func toolInput(family, input string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(input))
-	values := json.NewDecoder(strings.NewReader(input))
-	values.UseNumber()
-	for {
-		switch v, err := values.Token(); v := v.(type) {
-		case json.Delim:
-		case nil:
-			if err != nil {
-				return b.String() // the end
+	for i := 0; i < len(input); {
+		n := 1
+		switch rest := input[i:]; {
+		case rest[0] == '"':
+			for rest[n] != '"' {
+				if rest[n] == '\\' {
+					n++
+				}
+				n++
 			}
-			b.WriteString("null\n")
-		default:
-			fmt.Fprintln(&b, v)
+			n++
+			writeUnquoted(&b, rest[:n])
+		case strings.IndexByte(" \t\r\n{}[],:", rest[0]) < 0: // a number, true, false or null
+			n = strings.IndexAny(rest, " \t\r\n}],")
+			b.WriteString(rest[:n])
+			b.WriteByte('\n')
 		}
+		i += n
 	}
+	return b.String()
+}
+
+// shortEscapes undoes all escapes of JSON but those by the number of a character.
+var shortEscapes = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\/`, `/`, `\n`, "\n", `\r`, "\r", `\t`, "\t", `\b`, "\b", `\f`, "\f")
+
+// writeUnquoted writes the value of a JSON string as a line.
+func writeUnquoted(b *strings.Builder, raw string) {
+	var s string
+	switch {
+	case strings.Contains(raw, `\u`) || !utf8.ValidString(raw):
+		_ = json.Unmarshal([]byte(raw), &s) // the string is valid
+		b.WriteString(s)
+	default:
+		_, _ = shortEscapes.WriteString(b, raw[1:len(raw)-1])
+	}
+	b.WriteByte('\n')
 }
