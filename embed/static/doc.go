@@ -16,9 +16,8 @@
 // tokenizer models are WordPiece, WordLevel and Unigram, with the normalizers and pre-tokenizers
 // that such models ship. Any other one, such as BPE, is refused and not guessed at.
 //
-// On Unix the table stays in its file: it is mapped, and only the rows in use come into memory. A
-// file that shrinks meanwhile is an error, not a crash. Other systems read the whole file. All files
-// are checked when a model is loaded. Errors name file and member. Nothing in them is trusted.
+// The table stays in its file, and only the rows of a text's tokens are read. All files are checked
+// when a model is loaded. Errors name file and member. Nothing in them is trusted.
 //
 // Transformer encoders, as in ONNX files, are not loaded. The runtimes that carry them without
 // cgo are parts of frameworks (GoMLX under hugot, some 30 direct imports and a compiler of

@@ -1,6 +1,7 @@
 package static
 
 import (
+	"bytes"
 	"math"
 	"testing"
 )
@@ -17,13 +18,15 @@ func FuzzTensors(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		m := &Model{tok: tok, file: &mapping{data: file}}
-		if m.tensors() != nil {
+		m, data := &Model{tok: tok}, bytes.NewReader(file)
+		if m.tensors(data, data.Size()) != nil {
 			return
 		}
 		sum := make([]float64, m.Dim())
 		for id := range tok.tokens {
-			m.add(sum, id)
+			if err := m.add(data, sum, id); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }

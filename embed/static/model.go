@@ -9,8 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
-	"sync"
 )
 
 // Model is a static embedding model. It is safe for concurrent use.
@@ -20,11 +20,10 @@ type Model struct {
 	normalize bool
 	mark      string
 
-	mu    sync.RWMutex // held for writing by Close
-	file  *mapping
+	file  *os.File
 	table tensor
-	// weights and rows are by token. They have no data if the model has none.
-	weights, rows tensor
+	// weights and rows are by token. They are empty if the model has none.
+	weights, rows []float64
 }
 
 const (
@@ -54,20 +53,37 @@ func Load(dir string) (*Model, error) {
 		return nil, fmt.Errorf("load model: %w", err)
 	}
 	path := filepath.Join(dir, "model.safetensors")
-	if m.file, err = openMapping(path); err != nil {
+	if m.file, err = openRegular(path); err != nil {
 		return nil, fmt.Errorf("load model: %w", missing(err, dir))
 	}
-	err = m.file.guard(func() error {
-		if err := m.tensors(); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		m.mark = fingerprint(tokens, conf, m.file.data)
-		return nil
-	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("load model: %w", err), m.file.close())
+	if err = m.open(tokens, conf); err != nil {
+		return nil, errors.Join(fmt.Errorf("load model: %s: %w", path, err), m.Close())
 	}
 	return m, nil
+}
+
+// open reads the file's header and the numbers by token, and makes the fingerprint.
+func (m *Model) open(tokens, conf []byte) error {
+	st, err := m.file.Stat()
+	if err == nil {
+		err = m.tensors(m.file, st.Size())
+	}
+	if err == nil {
+		m.mark, err = fingerprint(tokens, conf, m.file, st.Size())
+	}
+	return err
+}
+
+// openRegular opens a regular file: a pipe would block, a device never end.
+func openRegular(path string) (*os.File, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	return os.Open(path)
 }
 
 // missing adds the files that the folder should have.
@@ -110,9 +126,10 @@ func (m *Model) configure() ([]byte, error) {
 	return b, nil
 }
 
-// tensors finds the model's and holds them against each other and the tokenizer.
-func (m *Model) tensors() error {
-	ts, err := parseTensors(m.file.data)
+// tensors finds the model's tensors in its file and compares their shapes with each other and
+// with the tokenizer.
+func (m *Model) tensors(file io.ReaderAt, size int64) error {
+	ts, err := parseTensors(file, size)
 	if err != nil {
 		return err
 	}
@@ -129,19 +146,21 @@ func (m *Model) tensors() error {
 		return fmt.Errorf("tensor embeddings: shape %v is not rows and length", s)
 	}
 	rows, tokens := m.table.shape[0], m.tok.tokens
-	perToken := func(name string, kinds []string) (tensor, error) {
+	perToken := func(name string, kinds []string) (out []float64, err error) {
 		t, ok := ts[name]
 		if !ok {
-			return t, nil
+			return nil, nil
 		}
-		err := t.of(kinds)
-		if err == nil && (len(t.shape) != 1 || t.shape[0] < tokens) {
+		if err = t.of(kinds); err == nil && (len(t.shape) != 1 || t.shape[0] < tokens) {
 			err = fmt.Errorf("shape %v is not one number for each of %d tokens", t.shape, tokens)
 		}
-		if err != nil {
-			return t, fmt.Errorf("tensor %s: %w", name, err)
+		if err == nil {
+			out, err = t.read(file, 0, t.shape[0])
 		}
-		return t, nil
+		if err != nil {
+			return nil, fmt.Errorf("tensor %s: %w", name, err)
+		}
+		return out, nil
 	}
 	if m.weights, err = perToken("weights", reals); err != nil {
 		return err
@@ -149,14 +168,11 @@ func (m *Model) tensors() error {
 	if m.rows, err = perToken("mapping", wholes); err != nil {
 		return err
 	}
-	if m.rows.data == nil {
-		if tokens > rows {
-			return fmt.Errorf("tensor embeddings: it has %d rows, tokenizer.json %d tokens: they are not of one model", rows, tokens)
-		}
-		return nil
+	if m.rows == nil && tokens > rows {
+		return fmt.Errorf("tensor embeddings: it has %d rows, tokenizer.json %d tokens: they are not of one model", rows, tokens)
 	}
-	for i := range m.rows.shape[0] {
-		if r := m.rows.at(i); r < 0 || r >= float64(rows) {
+	for i, r := range m.rows {
+		if r < 0 || r >= float64(rows) {
 			return fmt.Errorf("tensor mapping: token %d is row %.0f of %d", i, r, rows)
 		}
 	}
@@ -171,16 +187,17 @@ const (
 
 // fingerprint identifies a model by its tokenizer, settings, and the size,
 // header and evenly spread blocks of the tensors: two models differ all over.
-func fingerprint(tokens, conf, tensors []byte) string {
+func fingerprint(tokens, conf []byte, file io.ReaderAt, size int64) (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %d %d\n", len(tokens), len(conf), len(tensors))
+	fmt.Fprintf(h, "%d %d %d\n", len(tokens), len(conf), size)
 	h.Write(tokens)
 	h.Write(conf)
-	step := max(sampleBytes, len(tensors)/samples)
-	for at := 0; at < len(tensors); at += step {
-		h.Write(tensors[at:min(at+sampleBytes, len(tensors))])
+	for at := int64(0); at < size; at += max(sampleBytes, size/samples) {
+		if _, err := io.Copy(h, io.NewSectionReader(file, at, sampleBytes)); err != nil {
+			return "", err
+		}
 	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
 // Name returns the folder's own name.
@@ -197,9 +214,10 @@ func (m *Model) Dim() int { return m.table.shape[1] }
 
 // Close releases the file. After Close, Embed returns an error.
 func (m *Model) Close() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.file.close()
+	if err := m.file.Close(); !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 // Embed returns the vector of a text. Of a long text only the first textTokens tokens count.
@@ -212,38 +230,35 @@ func (m *Model) Embed(text string) ([]float32, error) {
 	if len(ids) == 0 {
 		return nil, ErrNoToken
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if m.file.data == nil {
-		return nil, fmt.Errorf("embed: model %s is closed", m.dir)
-	}
 	sum := make([]float64, m.Dim())
-	err = m.file.guard(func() error {
-		for _, id := range ids {
-			m.add(sum, id)
+	for _, id := range ids {
+		switch err := m.add(m.file, sum, id); {
+		case errors.Is(err, os.ErrClosed):
+			return nil, fmt.Errorf("embed: model %s is closed", m.dir)
+		case err != nil:
+			return nil, fmt.Errorf("embed: %s: %w: %w", m.file.Name(), errShrunk, err)
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("embed: %w", err)
 	}
 	return m.mean(sum, len(ids)), nil
 }
 
-// add adds a token's row.
-func (m *Model) add(sum []float64, id int) {
+// errShrunk means that a part of the model's file is no longer there.
+var errShrunk = errors.New("the file shrank or can't be read any more: put it back whole, and start again")
+
+// add adds a token's row, which it reads from the file.
+func (m *Model) add(file io.ReaderAt, sum []float64, id int) error {
 	row, weight := id, 1.0
-	if m.weights.data != nil {
-		weight = m.weights.at(id)
+	if m.weights != nil {
+		weight = m.weights[id]
 	}
-	if m.rows.data != nil {
-		// another process may have written to the file since it was checked
-		row = int(min(max(0, m.rows.at(id)), float64(m.table.shape[0]-1)))
+	if m.rows != nil {
+		row = int(m.rows[id])
 	}
-	from := row * len(sum)
-	for i := range sum {
-		sum[i] += weight * m.table.at(from+i)
+	values, err := m.table.read(file, row*len(sum), len(sum))
+	for i, v := range values {
+		sum[i] += weight * v
 	}
+	return err
 }
 
 // mean returns the sum over n tokens, and of length 1 if the model wants that.

@@ -156,7 +156,7 @@ func TestShrunkFile(t *testing.T) {
 	dir := writeModel(t, words, "", tensors(t, []string{"embeddings"}, map[string]nums{"embeddings": big}))
 	m := load(t, dir)
 	if err := os.Truncate(filepath.Join(dir, "model.safetensors"), 4096); err != nil {
-		t.Skip("the file can't be cut while it is mapped: ", err)
+		t.Skip("the file can't be cut while it is in use: ", err)
 	}
 	if _, err := m.Embed("redhouse!"); !errors.Is(err, errShrunk) || !strings.Contains(err.Error(), "model.safetensors") {
 		t.Errorf("got %v", err)

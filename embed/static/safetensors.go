@@ -5,17 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
 )
 
-// tensor is an array of numbers in a safetensors file. Its data is a part of the
-// mapped file.
+// tensor is an array of numbers in a safetensors file, which begins at byte from of the file.
 type tensor struct {
 	kind  string
 	shape []int
-	data  []byte
+	from  int64
 }
 
 // maxHeader is the longest header that the format allows.
@@ -29,15 +29,22 @@ var sizes = map[string]int{"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I8": 1, "U8
 //	8 bytes  length of the header, little-endian
 //	header   JSON: {"name": {"dtype", "shape", "data_offsets": [from, to]}, …}
 //	data     to which the offsets refer
-func parseTensors(file []byte) (map[string]tensor, error) {
-	if len(file) < 8 {
-		return nil, fmt.Errorf("it has %d bytes, which is no safetensors file: it may not have been loaded whole", len(file))
+func parseTensors(file io.ReaderAt, size int64) (map[string]tensor, error) {
+	if size < 8 {
+		return nil, fmt.Errorf("it has %d bytes, which is no safetensors file: it may not have been loaded whole", size)
 	}
-	n := binary.LittleEndian.Uint64(file)
-	if n > maxHeader || n > uint64(len(file)-8) {
-		return nil, fmt.Errorf("its header would have %d bytes of %d: it is no safetensors file, or not whole", n, len(file)-8)
+	head := make([]byte, 8)
+	if _, err := file.ReadAt(head, 0); err != nil {
+		return nil, err
 	}
-	head, data := file[8:8+n], file[8+n:]
+	n := binary.LittleEndian.Uint64(head)
+	if n > maxHeader || n > uint64(size-8) {
+		return nil, fmt.Errorf("its header would have %d bytes of %d: it is no safetensors file, or not whole", n, size-8)
+	}
+	head = make([]byte, n)
+	if _, err := file.ReadAt(head, 8); err != nil {
+		return nil, err
+	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(head, &raw); err != nil {
 		return nil, fmt.Errorf("its header is no JSON: %w", err)
@@ -47,7 +54,7 @@ func parseTensors(file []byte) (map[string]tensor, error) {
 		if name == "__metadata__" {
 			continue
 		}
-		t, err := parseTensor(r, data)
+		t, err := parseTensor(r, 8+int64(n), size)
 		if err != nil {
 			return nil, fmt.Errorf("tensor %.100q: %w", name, err)
 		}
@@ -56,7 +63,9 @@ func parseTensors(file []byte) (map[string]tensor, error) {
 	return out, nil
 }
 
-func parseTensor(raw json.RawMessage, data []byte) (tensor, error) {
+// parseTensor reads a tensor's entry in the header of a file of size bytes, whose data begins at
+// byte start.
+func parseTensor(raw json.RawMessage, start, size int64) (tensor, error) {
 	var h struct {
 		Kind    string   `json:"dtype"`
 		Shape   []int    `json:"shape"`
@@ -68,20 +77,20 @@ func parseTensor(raw json.RawMessage, data []byte) (tensor, error) {
 	if len(h.Offsets) != 2 || h.Offsets[0] > h.Offsets[1] {
 		return tensor{}, fmt.Errorf("data_offsets %v are no range", h.Offsets)
 	}
-	if h.Offsets[1] > uint64(len(data)) {
-		return tensor{}, fmt.Errorf("its data ends at %d of %d bytes: the file is not whole", h.Offsets[1], len(data))
+	if h.Offsets[1] > uint64(size-start) {
+		return tensor{}, fmt.Errorf("its data ends at %d of %d bytes: the file is not whole", h.Offsets[1], size-start)
 	}
-	t := tensor{h.Kind, h.Shape, data[h.Offsets[0]:h.Offsets[1]]}
-	size, known := sizes[t.kind]
+	t := tensor{h.Kind, h.Shape, start + int64(h.Offsets[0])}
+	width, known := sizes[t.kind]
 	if !known {
 		return t, nil // of a kind that is refused only on use
 	}
-	want, err := product(size, h.Shape)
+	want, err := product(width, h.Shape)
 	if err != nil {
 		return tensor{}, err
 	}
-	if want != len(t.data) {
-		return tensor{}, fmt.Errorf("%v of %s take %d bytes, not %d", t.shape, t.kind, want, len(t.data))
+	if has := h.Offsets[1] - h.Offsets[0]; uint64(want) != has {
+		return tensor{}, fmt.Errorf("%v of %s take %d bytes, not %d", t.shape, t.kind, want, has)
 	}
 	return t, nil
 }
@@ -113,30 +122,43 @@ func (t tensor) of(kinds []string) error {
 	return fmt.Errorf("%w: %.20q; %s can", errKind, t.kind, strings.Join(kinds, ", "))
 }
 
-// at returns the number at i, of a kind of reals or wholes.
-func (t tensor) at(i int) float64 {
-	le := binary.LittleEndian
-	switch t.kind {
-	case "F64":
-		return math.Float64frombits(le.Uint64(t.data[8*i:]))
-	case "F32":
-		return float64(math.Float32frombits(le.Uint32(t.data[4*i:])))
-	case "F16":
-		return float64(half(le.Uint16(t.data[2*i:])))
-	case "BF16":
-		return float64(math.Float32frombits(uint32(le.Uint16(t.data[2*i:])) << 16))
-	case "I64":
-		return float64(int64(le.Uint64(t.data[8*i:])))
-	case "I32":
-		return float64(int32(le.Uint32(t.data[4*i:])))
-	case "U32":
-		return float64(le.Uint32(t.data[4*i:]))
-	case "I16":
-		return float64(int16(le.Uint16(t.data[2*i:])))
-	case "U16":
-		return float64(le.Uint16(t.data[2*i:]))
+// read reads n numbers of the tensor from the ith on.
+func (t tensor) read(file io.ReaderAt, i, n int) ([]float64, error) {
+	width := sizes[t.kind]
+	raw, out := make([]byte, n*width), make([]float64, n)
+	if _, err := file.ReadAt(raw, t.from+int64(i)*int64(width)); err != nil {
+		return nil, err
 	}
-	return float64(int8(t.data[i]))
+	for j := range out {
+		out[j] = decode(t.kind, raw[j*width:])
+	}
+	return out, nil
+}
+
+// decode returns the number of a kind at the beginning of data.
+func decode(kind string, data []byte) float64 {
+	le := binary.LittleEndian
+	switch kind {
+	case "F64":
+		return math.Float64frombits(le.Uint64(data))
+	case "F32":
+		return float64(math.Float32frombits(le.Uint32(data)))
+	case "F16":
+		return float64(half(le.Uint16(data)))
+	case "BF16":
+		return float64(math.Float32frombits(uint32(le.Uint16(data)) << 16))
+	case "I64":
+		return float64(int64(le.Uint64(data)))
+	case "I32":
+		return float64(int32(le.Uint32(data)))
+	case "U32":
+		return float64(le.Uint32(data))
+	case "I16":
+		return float64(int16(le.Uint16(data)))
+	case "U16":
+		return float64(le.Uint16(data))
+	}
+	return float64(int8(data[0]))
 }
 
 // half returns a number of IEEE 754 binary16.
