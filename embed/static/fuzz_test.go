@@ -36,7 +36,7 @@ func FuzzTensors(f *testing.F) {
 func FuzzTokenizer(f *testing.F) {
 	for _, file := range []string{words,
 		`{"normalizer":{"type":"Precompiled","precompiled_charsmap":"CAAAAAEAAAAAAAAAYQA="},"pre_tokenizer":{"type":"Metaspace"},"model":{"type":"Unigram","unk_id":0,"vocab":[["<unk>",0],["▁a",-3],["a",-2]]}}`,
-		`{"added_tokens":[{"id":3,"content":"a","lstrip":true,"single_word":true}],"normalizer":{"type":"Replace","pattern":{"Regex":"a+"},"content":"a"},"pre_tokenizer":{"type":"Digits"},"model":{"type":"WordLevel","vocab":{"a":0}}}`,
+		`{"added_tokens":[{"id":3,"content":"a","lstrip":true,"single_word":true}],"normalizer":{"type":"Replace","pattern":{"Regex":"a+"},"content":"a"},"pre_tokenizer":{"type":"Whitespace"},"model":{"type":"WordLevel","vocab":{"a":0}}}`,
 	} {
 		f.Add([]byte(file), "a ab Redhouse 漢 \xff")
 	}

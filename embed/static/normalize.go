@@ -58,7 +58,6 @@ var plainNormalizers = map[string]func(string) string{
 	"NFKD":         norm.NFKD.String,
 	"Lowercase":    strings.ToLower,
 	"StripAccents": withoutMarks,
-	"Nmt":          nmt,
 }
 
 // normalizer returns the function of a file. Without a file, a text stays as it is.
@@ -189,20 +188,6 @@ func withoutMarks(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
 			return -1
-		}
-		return r
-	}, s)
-}
-
-// nmt removes control characters and makes one kind of space of all, as
-// SentencePiece's rules for translation do.
-func nmt(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 1 && r <= 8, r == 0xB, r >= 0xE && r <= 0x1F, r == 0x7F, r == 0x8F, r == 0x9F:
-			return -1
-		case r == 0x9, r == 0xA, r == 0xC, r == 0xD, r == 0x1680, r >= 0x200B && r <= 0x200F, r == 0x2028, r == 0x2029, r == 0x2581, r == 0xFEFF, r == 0xFFFD:
-			return ' '
 		}
 		return r
 	}, s)

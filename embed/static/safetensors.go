@@ -111,7 +111,7 @@ var errKind = errors.New("its numbers are of a kind that can't be used here")
 // reals and wholes are the kinds of numbers that can be used, and those among them for row numbers.
 var (
 	reals  = []string{"F64", "F32", "F16", "BF16", "I8"}
-	wholes = []string{"I64", "I32", "U32", "I16", "U16"}
+	wholes = []string{"I64", "I32"}
 )
 
 // of returns an error unless the numbers are of one of some kinds.
@@ -151,12 +151,6 @@ func decode(kind string, data []byte) float64 {
 		return float64(int64(le.Uint64(data)))
 	case "I32":
 		return float64(int32(le.Uint32(data)))
-	case "U32":
-		return float64(le.Uint32(data))
-	case "I16":
-		return float64(int16(le.Uint16(data)))
-	case "U16":
-		return float64(le.Uint16(data))
 	}
 	return float64(int8(data[0]))
 }

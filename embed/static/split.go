@@ -17,8 +17,6 @@ type splitterFile struct {
 
 	Splitters []*splitterFile `json:"pretokenizers"` // Sequence
 
-	Individual bool `json:"individual_digits"` // Digits
-
 	Replacement *string `json:"replacement"` // Metaspace
 	Scheme      string  `json:"prepend_scheme"`
 	Prefix      *bool   `json:"add_prefix_space"` // in older files, in place of the scheme
@@ -39,8 +37,6 @@ func (f *splitterFile) splitter() (splitter, error) {
 		return each(func(s string) []string { return byRune(s, wordRune) }), nil
 	case "WhitespaceSplit":
 		return each(strings.Fields), nil
-	case "Digits":
-		return each(func(s string) []string { return byRune(s, f.digitRune) }), nil
 	case "Metaspace":
 		return f.metaspace()
 	}
@@ -124,16 +120,6 @@ func wordRune(r rune) class {
 		return firstRun
 	case unicode.IsSpace(r):
 		return leftOut
-	}
-	return firstRun + 1
-}
-
-func (f *splitterFile) digitRune(r rune) class {
-	switch {
-	case !unicode.IsNumber(r):
-		return firstRun
-	case f.Individual:
-		return single
 	}
 	return firstRun + 1
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -18,8 +19,6 @@ type unigram struct {
 	unk     int       // -1 for none
 	lowest  float64
 	longest int // bytes of the longest piece
-	// fallback reports whether unknown pieces become tokens of their bytes.
-	fallback bool
 }
 
 const (
@@ -39,10 +38,13 @@ func parseUnigram(raw json.RawMessage) (v vocabulary, err error) {
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return v, err
 	}
-	if len(c.Vocab) == 0 {
+	switch {
+	case len(c.Vocab) == 0:
 		return v, errors.New("vocab is empty")
+	case c.Fallback:
+		return v, errors.New("byte_fallback is not known")
 	}
-	u := &unigram{vocab: make(map[string]int, len(c.Vocab)), scores: make([]float64, len(c.Vocab)), unk: -1, fallback: c.Fallback}
+	u := &unigram{vocab: make(map[string]int, len(c.Vocab)), scores: make([]float64, len(c.Vocab)), unk: -1}
 	for i, s := range c.Vocab {
 		if _, twice := u.vocab[s.piece]; !twice && s.piece != "" {
 			u.vocab[s.piece] = i
@@ -107,15 +109,18 @@ func (u *unigram) encode(text string, ids []int) []int {
 		u.extend(text, from, size, best)
 		from += size
 	}
-	var path []step
+	// Unknown neighbours are one unknown token together.
+	var path []int
 	for at := len(text); at > 0; at = best[at].from {
-		path = append(path, step{from: at, id: best[at].id})
+		path = append(path, best[at].id)
 	}
-	start := 0
-	for i := len(path) - 1; i >= 0; i-- {
-		unknownBefore := i+1 < len(path) && path[i+1].id < 0
-		ids = u.append(ids, path[i].id, text[start:path[i].from], unknownBefore)
-		start = path[i].from
+	for i, id := range slices.Backward(path) {
+		switch unknownBefore := i+1 < len(path) && path[i+1] < 0; {
+		case id >= 0:
+			ids = append(ids, id)
+		case u.unk >= 0 && !unknownBefore:
+			ids = append(ids, u.unk)
+		}
 	}
 	return ids
 }
@@ -139,35 +144,4 @@ func (u *unigram) extend(text string, from, size int, best []step) {
 	if s := best[from].score + u.lowest - unkPenalty; !whole && s > best[from+size].score {
 		best[from+size] = step{s, from, -1}
 	}
-}
-
-// append adds a piece. An unknown one becomes its bytes if the vocabulary has them. Else unknown
-// neighbours are one unknown token together.
-func (u *unigram) append(ids []int, id int, piece string, unknownBefore bool) []int {
-	if id >= 0 {
-		return append(ids, id)
-	}
-	if own := u.bytesOf(piece); own != nil {
-		return append(ids, own...)
-	}
-	if u.unk >= 0 && !unknownBefore {
-		return append(ids, u.unk)
-	}
-	return ids
-}
-
-// bytesOf returns the tokens of a piece's bytes, <0x00> to <0xFF>, or nil if the vocabulary does
-// not have them.
-func (u *unigram) bytesOf(piece string) (ids []int) {
-	if !u.fallback {
-		return nil
-	}
-	for _, b := range []byte(piece) {
-		id, ok := u.vocab[fmt.Sprintf("<0x%02X>", b)]
-		if !ok {
-			return nil
-		}
-		ids = append(ids, id)
-	}
-	return ids
 }
