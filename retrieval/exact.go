@@ -26,8 +26,8 @@ type asTyped struct {
 	marks []string
 	// typed is the question before its spelling was normalized to whole.
 	typed string
-	// pairs are the pairs of bytes in whole. inner are those without a space.
-	pairs, inner pairMask
+	// pairs are the pairs of bytes in whole.
+	pairs pairMask
 	// markPairs are the pairs of bytes in each mark.
 	markPairs []pairMask
 }
@@ -60,9 +60,6 @@ func exactOf(text string) asTyped {
 	e.typed = bare(text)
 	e.whole = spelled(e.typed)
 	e.pairs.add(e.whole)
-	for w := range strings.SplitSeq(e.whole, " ") {
-		e.inner.add(w)
-	}
 	if strings.ContainsAny(text, "\"“«„「『《`") {
 		for _, m := range quotes(text) {
 			e.mark(m)
@@ -276,7 +273,6 @@ func (r *refiner) holders() {
 	r.groups = len(groups)
 	r.leaveUsual()
 	e := &r.exact
-	whole := false
 	for _, p := range r.places {
 		for _, g := range groups {
 			if p.held&g != 0 {
@@ -287,11 +283,7 @@ func (r *refiner) holders() {
 		p.complete = p.words == r.groups && r.groups > 1 && 2*r.groups >= r.asked && !p.gone && !p.points && !p.repeats && !p.session.talk && !p.onlyAsks()
 		if p.words > 0 && !p.gone && !p.points && !p.repeats && !p.onlyAsks() && (2*p.words >= r.groups || len(e.marks) > 0) && e.may(&p.pairs, p.chunk.hit.Date) {
 			p.exact = max(p.exact, e.in(p.text(), p.chunk.hit.Date))
-			whole = whole || p.exact > mostMarks
 		}
-	}
-	if !whole && strings.Contains(e.whole, " ") {
-		r.across()
 	}
 }
 
@@ -313,25 +305,6 @@ func (r *refiner) leaveUsual() {
 		}
 		if n > max(usualMark, len(r.places)/markShare) {
 			e.marks, e.markPairs = slices.Delete(e.marks, i, i+1), slices.Delete(e.markPairs, i, i+1)
-		}
-	}
-}
-
-// across looks for the question in each two adjacent passages together. It is called if no passage
-// alone contains the question.
-func (r *refiner) across() {
-	for i := 1; i < len(r.places); i++ {
-		p, q := r.places[i-1], r.places[i]
-		if p.session != q.session || p.to+1 != q.from || p.words == 0 || q.words == 0 || p.words+q.words < r.groups || p.gone || q.gone {
-			continue
-		}
-		both := p.pairs
-		both.join(&q.pairs)
-		if !both.hasAll(&r.exact.inner) {
-			continue
-		}
-		if n := r.exact.in(p.text()+"\n"+q.text(), ""); n > mostMarks {
-			p.exact, q.exact = n, n
 		}
 	}
 }

@@ -213,23 +213,6 @@ func TestCommonMarkInSpans(t *testing.T) {
 	}
 }
 
-// What stands in two passages, one behind the other, or in two chunks, stands there too.
-func TestExactAcrossPassages(t *testing.T) {
-	before, behind := strings.Repeat("filler of some kind\n", 3)+"he reads the tides", "at the quay and more\n"+strings.Repeat("filler again\n", 3)
-	long := strings.Repeat("filler of some kind\n", 17) + before + "\n" + behind + strings.Repeat("filler again\n", 27)
-	near := hit("near", "a.md", 1, .9, "- tides at a quay, the quay, quay tides at the quay")
-	second := hit("c2", "b.md", 5, .1, behind)
-	for name, hits := range map[string][]index.Hit{
-		"passages": {near, hit("c", "b.md", 1, .1, long)},
-		"chunks":   {near, hit("c", "b.md", 1, .1, before), second},
-	} {
-		got := askPassages(&fakeIndex{hits: index.Hits{Chunks: 3, Keyword: ranked(hits...)}}, "reads the tides at the quay", Options{})
-		if len(got) < 2 || got[0].Path != "b.md" || got[1].Path != "b.md" {
-			t.Errorf("%s: %v", name, ids(got))
-		}
-	}
-}
-
 // Where passages are short, as in lists, the length of one says little; among paragraphs
 // it says more.
 func TestLengthOfItems(t *testing.T) {

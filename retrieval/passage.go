@@ -172,12 +172,6 @@ func addPairs[T string | []byte](m *pairMask, text T) {
 	}
 }
 
-func (m *pairMask) join(o *pairMask) {
-	for i := range m {
-		m[i] |= o[i]
-	}
-}
-
 func (m *pairMask) hasAll(of *pairMask) bool {
 	return of[0]&^m[0]|of[1]&^m[1]|of[2]&^m[2]|of[3]&^m[3] == 0
 }
