@@ -34,7 +34,6 @@ func whenBare(text string, now time.Time) when {
 	}
 	r.mentions()
 	r.years()
-	r.shift()
 	return r.when
 }
 
