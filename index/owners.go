@@ -15,8 +15,6 @@ import (
 type owners struct {
 	mu    sync.Mutex
 	paths map[int64]string
-	// same is the one copy of each path in paths.
-	same map[string]string
 }
 
 // maxOwners bounds the rows whose paths are kept.
@@ -36,54 +34,55 @@ func (r *reader) wanted(ctx context.Context, rows []fts5.Row, want func(path str
 	if err != nil {
 		return nil, err
 	}
-	asked, at := map[string]bool{"": false}, 0 // "" is the path of a row that is gone
+	asked, at := onceEach(want), 0
 	return slices.DeleteFunc(rows, func(fts5.Row) bool {
-		path := paths[at]
 		at++
+		return !asked(paths[at-1])
+	}), nil
+}
+
+// onceEach returns a function that calls want once for each path. It refuses "", the path of rows
+// that are gone.
+func onceEach(want func(path string) bool) func(path string) bool {
+	asked := map[string]bool{"": false}
+	return func(path string) bool {
 		ok, known := asked[path]
 		if !known {
 			ok = want(path)
 			asked[path] = ok
 		}
-		return !ok
-	}), nil
+		return ok
+	}
 }
 
 // pathsOf returns the path of each row, "" for a row that is gone.
 func (r *reader) pathsOf(ctx context.Context, rows []fts5.Row) ([]string, error) {
-	o, out := &r.owners, make([]string, len(rows))
-	var missing []int64
+	o := &r.owners
 	o.mu.Lock()
-	for i, row := range rows {
-		if out[i] = o.paths[row.Row]; out[i] == "" {
+	defer o.mu.Unlock()
+	if o.paths == nil || len(o.paths) > maxOwners {
+		o.paths = map[int64]string{}
+	}
+	var missing []int64
+	for _, row := range rows {
+		if o.paths[row.Row] == "" {
 			missing = append(missing, row.Row)
 		}
 	}
-	o.mu.Unlock()
-	if len(missing) == 0 {
-		return out, nil
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.paths == nil || len(o.paths)+len(missing) > maxOwners {
-		o.paths, o.same = map[int64]string{}, map[string]string{}
-	}
-	read := make(map[int64]string, len(missing))
-	var row int64
-	var path string
-	err := drv.Each(ctx, r.tx, []any{&row, &path}, func() error {
-		one, ok := o.same[path]
-		if !ok {
-			one = path
-			o.same[path] = path
+	if len(missing) > 0 {
+		var row int64
+		var path string
+		err := drv.Each(ctx, r.tx, []any{&row, &path}, func() error {
+			o.paths[row] = path
+			return nil
+		}, ownersQuery, drv.JSONList(missing))
+		if err != nil {
+			return nil, err
 		}
-		o.paths[row], read[row] = one, one
-		return nil
-	}, ownersQuery, drv.JSONList(missing))
+	}
+	out := make([]string, len(rows))
 	for i, row := range rows {
-		if out[i] == "" {
-			out[i] = read[row.Row]
-		}
+		out[i] = o.paths[row.Row]
 	}
-	return out, err
+	return out, nil
 }

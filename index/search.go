@@ -67,7 +67,7 @@ type Hits struct {
 	Note string
 }
 
-// Search runs both searches in parallel. It returns an error if both searches failed. If only one
+// Search runs both searches. It returns an error if both searches failed. If only one
 // failed, its error is in Hits.
 func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 	var out Hits
@@ -88,7 +88,9 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 	if q.KMany > 0 && r.v.total > 2*int64(q.K) {
 		q.K = q.KMany
 	}
-	side := r.side(ctx, ix.door.path, &q, &out)
+	if q.Vector != nil {
+		out.Vector, out.VectorErr = r.nearestHits(ctx, ix.door.path, q.Model, q.Vector, q.K, q.Want)
+	}
 	out.Chunks = r.v.total
 	switch out.Terms = terms(ix, r.v, q.Text); {
 	case q.Holders && q.K > 0 && len(out.Terms) > 0 && len(out.Terms) <= maxTerms:
@@ -98,37 +100,10 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 			out.Holders, err = r.holders(ctx, out.Terms)
 		}
 	}
-	r.tx.Rollback() // the other side may be waiting for a connection
-	side()
 	out.KeywordErr = explain("search", ix.door.path, err)
 	out.VectorErr = explain("search vectors", ix.door.path, out.VectorErr)
 	if out.KeywordErr != nil && (q.Vector == nil || out.VectorErr != nil) {
 		return out, out.KeywordErr
 	}
 	return out, nil
-}
-
-// side searches by vectors in parallel. The caller must call end, which waits for the result. If
-// the vectors are in memory, side searches before it returns, which takes less time than a second
-// transaction.
-func (r *reader) side(ctx context.Context, path string, q *Query, out *Hits) (end func()) {
-	switch {
-	case q.Vector == nil:
-		return func() {}
-	case r.v.block.Load() != nil:
-		out.Vector, out.VectorErr = r.nearestHits(ctx, path, q.Model, q.Vector, q.K, q.Want)
-		return func() {}
-	}
-	done := make(chan struct{})
-	h, k := r.handles, q.K
-	go func() {
-		defer close(done)
-		other, err := h.reader(ctx)
-		if err == nil {
-			defer other.tx.Rollback()
-			out.Vector, err = other.nearestHits(ctx, path, q.Model, q.Vector, k, q.Want)
-		}
-		out.VectorErr = err
-	}()
-	return func() { <-done }
 }

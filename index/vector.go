@@ -151,16 +151,8 @@ func (a *vectorSearch) filter(ctx context.Context) (func(file int64) bool, error
 	if err != nil {
 		return nil, err
 	}
-	asked := map[int64]bool{}
-	return func(file int64) bool {
-		ok, known := asked[file]
-		if !known {
-			path, there := paths[file]
-			ok = there && a.want(path)
-			asked[file] = ok
-		}
-		return ok
-	}, nil
+	asked := onceEach(a.want)
+	return func(file int64) bool { return asked(paths[file]) }, nil
 }
 
 // cosines compares the question with vectors of the cache.

@@ -20,9 +20,6 @@ type view struct {
 	langs []string
 	// total counts the chunks.
 	total int64
-	// frequency holds the number of chunks that hold a word, for words that
-	// were looked up.
-	frequency map[string]int64
 	// paths holds the paths of all files, by file number. It is nil until a search needs it.
 	paths atomic.Pointer[map[int64]string]
 	// labels are the labels of files. It is nil until a caller needs it.
@@ -73,7 +70,7 @@ func (h *handles) viewOf(ctx context.Context, db drv.Conn, gen, codes string) (*
 	if err != nil {
 		return nil, err
 	}
-	h.seen = &view{meta: m, langs: m.languages(), total: m.chunks(), frequency: map[string]int64{}}
+	h.seen = &view{meta: m, langs: m.languages(), total: m.chunks()}
 	return h.seen, nil
 }
 
@@ -85,9 +82,6 @@ func (m *meta) chunks() int64 {
 	}
 	return n
 }
-
-// maxFrequencies bounds the words whose frequency a view remembers.
-const maxFrequencies = 1 << 14
 
 // chunksWith counts the chunks that hold a word.
 func (r *reader) chunksWith(ctx context.Context, term string) (int64, error) {
@@ -109,22 +103,10 @@ func (r *reader) holders(ctx context.Context, terms []string) ([]int64, error) {
 	}
 	out := make([]int64, len(terms))
 	for i, t := range terms {
-		r.seenMu.Lock()
-		n, ok := r.v.frequency[t]
-		r.seenMu.Unlock()
-		if !ok {
-			var err error
-			if n, err = fts5.Count(ctx, r.tx, t); err != nil {
-				return nil, err
-			}
-			r.seenMu.Lock()
-			if len(r.v.frequency) >= maxFrequencies {
-				clear(r.v.frequency)
-			}
-			r.v.frequency[t] = n
-			r.seenMu.Unlock()
+		var err error
+		if out[i], err = fts5.Count(ctx, r.tx, t); err != nil {
+			return nil, err
 		}
-		out[i] = n
 	}
 	return out, nil
 }
