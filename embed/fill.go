@@ -3,7 +3,6 @@ package embed
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"iter"
@@ -33,14 +32,14 @@ type FillOptions struct {
 	Progress func(FillReport)
 }
 
-// FillReport is the result of a Fill. Texts is the sum of Embedded, Repeated, Blank and Refused,
+// FillReport is the result of a Fill. Texts is the sum of Embedded, Blank and Refused,
 // unless the Fill was cut short or texts were added meanwhile.
 type FillReport struct {
 	// Texts wanted a vector when the Fill began.
 	Texts int
-	// Embedded counts the texts that were sent and have a vector. Repeated counts the texts that
-	// equal another text and got its vector. Blank counts the texts that have nothing to embed.
-	Embedded, Repeated, Blank int
+	// Embedded counts the texts that were sent and have a vector. Blank counts the texts that have
+	// nothing to embed.
+	Embedded, Blank int
 	// Refused counts the texts that the provider refuses even alone. They get no vector, and the
 	// next Fill tries them again. RefusedErr is the reason for the first refused text.
 	Refused    int
@@ -49,12 +48,11 @@ type FillReport struct {
 }
 
 // Done returns the number of finished texts.
-func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Refused }
+func (r FillReport) Done() int { return r.Embedded + r.Blank + r.Refused }
 
 // Fill embeds the texts and hands the vectors to put, batch by batch. After an error the vectors
 // that were put before it remain. Fill ranges over texts twice. The first time it counts the
-// texts and finds repeated texts, which are embedded only once. The second time it embeds these
-// texts and calls put between them. Texts that were added meanwhile are left to the next Fill.
+// texts. The second time it embeds as many texts and calls put between them.
 //
 // Once ctx ends, no request is sent or waited for. The context of put does not end with ctx, so
 // that paid vectors are kept. put must return by itself.
@@ -63,22 +61,13 @@ func (r FillReport) Done() int { return r.Embedded + r.Repeated + r.Blank + r.Re
 // alone. Only refused texts get no vector. If the provider then refuses a plain word too, the
 // texts are not the cause, and the run ends with the error.
 func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error], put func(context.Context, []Vector[K]) error, opts *FillOptions) (FillReport, error) {
-	f := filler[K]{ctx: ctx, p: p, put: put, more: map[textID][]K{}}
+	f := filler[K]{ctx: ctx, p: p, put: put}
 	if opts != nil {
 		f.opts = *opts
 	}
 	f.opts.BatchSize = cmp.Or(f.opts.BatchSize, defaultBatchSize)
 	err := f.run(texts)
 	return f.report, err
-}
-
-// textID identifies a text by its content.
-type textID [sha256.Size]byte
-
-// wanted is a text to be embedded, with all keys that wait for its vector.
-type wanted[K any] struct {
-	text string
-	keys []K
 }
 
 // filler is a Fill under way.
@@ -89,9 +78,7 @@ type filler[K any] struct {
 	opts   FillOptions
 	report FillReport
 
-	// more has each text that was not taken yet, with the keys after its first one.
-	more  map[textID][]K
-	batch []wanted[K]
+	batch []Text[K]
 	ready []Vector[K] // to be put with the next batch
 	inRow int         // texts refused since the last text was accepted
 }
@@ -101,27 +88,22 @@ func (f *filler[K]) run(texts iter.Seq2[Text[K], error]) error {
 		if err != nil {
 			return fmt.Errorf("list texts to embed: %w", err)
 		}
-		f.report.Texts++
-		id := textID(sha256.Sum256([]byte(t.Text)))
-		if keys, again := f.more[id]; blank(t.Text) {
+		if f.report.Texts++; blank(t.Text) {
 			f.report.Blank++
-		} else if again {
-			f.more[id] = append(keys, t.Key)
-		} else {
-			f.more[id] = nil
 		}
 	}
+	left := f.report.Texts - f.report.Blank
 	for t, err := range texts {
 		if err != nil {
 			return fmt.Errorf("list texts to embed: %w", err)
 		}
-		id := textID(sha256.Sum256([]byte(t.Text)))
-		keys, left := f.more[id]
-		if !left {
+		if blank(t.Text) {
 			continue
 		}
-		delete(f.more, id)
-		if f.batch = append(f.batch, wanted[K]{t.Text, append([]K{t.Key}, keys...)}); len(f.batch) < f.opts.BatchSize {
+		if left--; left < 0 {
+			break // it was added meanwhile, and is left to the next Fill
+		}
+		if f.batch = append(f.batch, t); len(f.batch) < f.opts.BatchSize {
 			continue
 		}
 		if err := f.flush(); err != nil {
@@ -154,13 +136,13 @@ const (
 
 // embed requests the vectors of some texts, and again in halves if the provider
 // refuses one of them.
-func (f *filler[K]) embed(ws []wanted[K]) error {
+func (f *filler[K]) embed(ws []Text[K]) error {
 	if len(ws) == 0 {
 		return nil
 	}
 	texts := make([]string, len(ws))
 	for i, w := range ws {
-		texts[i] = w.text
+		texts[i] = w.Text
 	}
 	res, err := f.p.EmbedDocuments(f.ctx, texts)
 	f.report.add(res.Usage)
@@ -176,7 +158,7 @@ func (f *filler[K]) embed(ws []wanted[K]) error {
 	return f.refused(ws[len(res.Vectors):], err)
 }
 
-func (f *filler[K]) refused(ws []wanted[K], err error) error {
+func (f *filler[K]) refused(ws []Text[K], err error) error {
 	var e *Error
 	if !errors.As(err, &e) || !e.Texts {
 		return err
@@ -201,18 +183,15 @@ func (f *filler[K]) refused(ws []wanted[K], err error) error {
 	return nil
 }
 
-// settle readies a text's vector for all keys that wait for it. nil means that the text has no
-// vector.
-func (f *filler[K]) settle(w wanted[K], v []float32) {
+// settle readies a text's vector. nil means that the text has no vector.
+func (f *filler[K]) settle(t Text[K], v []float32) {
 	if v == nil {
-		f.report.Refused += len(w.keys)
+		f.report.Refused++
 		return
 	}
-	f.report.Embedded, f.report.Repeated = f.report.Embedded+1, f.report.Repeated+len(w.keys)-1
+	f.report.Embedded++
 	f.inRow = 0
-	for _, key := range w.keys {
-		f.ready = append(f.ready, Vector[K]{key, v})
-	}
+	f.ready = append(f.ready, Vector[K]{t.Key, v})
 }
 
 func (f *filler[K]) store() error {

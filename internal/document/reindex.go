@@ -134,7 +134,7 @@ func OfReindex(r *api.Reindexed, path string) *Reindex {
 	}
 	doc.Vectors.Estimate = ofEstimate(r.Estimate)
 	if e := r.Embedded; e != nil {
-		doc.Vectors.Embedded, doc.Vectors.Refused = e.Embedded+e.Repeated, e.Refused
+		doc.Vectors.Embedded, doc.Vectors.Refused = e.Embedded, e.Refused
 		if e.RefusedErr != nil {
 			doc.Vectors.RefusedReason = e.RefusedErr.Error()
 		}
