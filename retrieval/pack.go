@@ -113,8 +113,6 @@ type packer struct {
 	// fence is the number of tokens of the block without its notes. tokens is the approximate
 	// number of tokens with the notes.
 	fence, tokens int
-	// counted is the number of counted bytes. counts is the number of tokens in these bytes.
-	counted, counts int
 	// cut reports whether a hit has been cut down.
 	cut  bool
 	left []left
@@ -230,15 +228,10 @@ func (p *packer) note(it *Item) *note {
 	return &p.notes[i]
 }
 
-// fits reports whether a draft fits into the block. To save time it doesn't count the tokens of a
-// draft that is clearly too large. After a hit was cut down, that is a draft that would only
-// fit with over 1.5 times as many bytes per token as the earlier texts.
+// fits reports whether the block stays within the budget with the draft. It does not count the
+// tokens of a text that has more than maxDensity bytes per token of the room that is left.
 func (p *packer) fits(d *draft) bool {
-	bytes := (p.Tokens - d.without) * maxDensity
-	if p.cut && p.counts > 0 {
-		bytes = (p.Tokens - d.without) * p.counted / p.counts * 3 / 2
-	}
-	return len(d.fresh.block) <= bytes && p.measure(d) <= p.Tokens
+	return len(d.fresh.block) <= (p.Tokens-d.without)*maxDensity && p.measure(d) <= p.Tokens
 }
 
 // measure estimates a draft's tokens.
@@ -250,8 +243,6 @@ func (p *packer) measure(d *draft) int {
 		return d.without + d.fresh.tokens
 	}
 	d.fresh.tokens = p.Count(d.fresh.block)
-	p.counted += len(d.fresh.block)
-	p.counts += d.fresh.tokens
 	return d.without + d.fresh.tokens
 }
 
