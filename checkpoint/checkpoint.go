@@ -403,6 +403,14 @@ func (s *State) openItems() []freeText {
 	return out
 }
 
+// Open returns the open items without the remark that an earlier request left them open.
+func (c *Checkpoint) Open() (out []string) {
+	for _, text := range c.OpenItems {
+		out = append(out, strings.Replace(string(text), fromEarlier, "", 1))
+	}
+	return out
+}
+
 func (s *State) learnings(prev *Checkpoint) []freeText {
 	out := slices.Clone(prev.Learnings)
 	for _, l := range s.Learnings.Items {

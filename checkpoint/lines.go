@@ -21,7 +21,7 @@ type Line struct {
 // The tags. A record has at most one line of each tag up to tagStatus.
 const (
 	tagGoal       = "goal"
-	TagTask       = "task" // the user's last request
+	tagTask       = "task" // the user's last request
 	tagStep       = "step"
 	tagNext       = "next"
 	tagStatus     = "status"
@@ -34,8 +34,8 @@ const (
 	tagReport     = "report" // the agent's last words
 	tagPlace      = "place"
 	tagCommit     = "commit"
-	TagUser       = "user"
-	TagAgent      = "agent"
+	tagUser       = "user"
+	tagAgent      = "agent"
 	tagMore       = "more"
 )
 
@@ -88,7 +88,7 @@ type value struct {
 
 func (c *Checkpoint) values() []value {
 	w := &c.Working
-	return []value{{tagGoal, &w.Goal}, {TagTask, &w.Topic}, {tagReport, &w.Report}, {tagStep, &w.Step}, {tagNext, &w.NextAction}, {tagPlace, &w.Place}}
+	return []value{{tagGoal, &w.Goal}, {tagTask, &w.Topic}, {tagReport, &w.Report}, {tagStep, &w.Step}, {tagNext, &w.NextAction}, {tagPlace, &w.Place}}
 }
 
 // lists returns the lists of a checkpoint by their tags.
@@ -116,7 +116,7 @@ func RecordOf(c *Checkpoint, maxBytes int) Record {
 	var head []Line
 	for _, v := range c.values() {
 		text := *v.at
-		if v.tag == TagTask {
+		if v.tag == tagTask {
 			text = c.Working.asked()
 		}
 		head = appendLine(head, v.tag, string(text))
@@ -138,6 +138,14 @@ func RecordOf(c *Checkpoint, maxBytes int) Record {
 	}
 	return bounded(head, lists, maxBytes)
 }
+
+// Said returns the record with lines for the words of a person and of an agent. Empty words get no line.
+func (r Record) Said(user, agent string) Record {
+	return appendLine(appendLine(r, tagUser, user), tagAgent, agent)
+}
+
+// Asked returns the record with a line for the user's last request.
+func (r Record) Asked(task string) Record { return appendLine(r, tagTask, task) }
 
 func appendLine(out []Line, tag, text string) []Line {
 	if text = line(text, maxLineRunes); text != "" {
@@ -197,7 +205,7 @@ func (r Record) Checkpoint(key string, captured int, at time.Time) *Checkpoint {
 	for _, l := range r {
 		text := line(l.Text, maxLineRunes)
 		switch s := status(text); {
-		case l.Tag == TagUser || l.Tag == TagAgent:
+		case l.Tag == tagUser || l.Tag == tagAgent:
 			c.Thread.KeyExchanges = capped(append(c.Thread.KeyExchanges, exchange{nameText(l.Tag), freeText(text)}), maxExchanges)
 		case l.Tag == tagStatus && (s == statusInProgress || s == statusWaiting):
 			c.Working.Status = s
@@ -252,7 +260,7 @@ func (r Record) Matter() (out []string) {
 
 // Task returns the task, or else the goal, "" if the record has neither.
 func (r Record) Task() string {
-	for _, tag := range [...]string{TagTask, tagGoal} {
+	for _, tag := range [...]string{tagTask, tagGoal} {
 		if i := slices.IndexFunc(r, func(l Line) bool { return l.Tag == tag }); i >= 0 {
 			return r[i].Text
 		}
@@ -270,7 +278,7 @@ func FromSummary(key string, st summary.State) *Checkpoint {
 	if st.Turn == 0 {
 		return nil
 	}
-	r := Record{{tagGoal, st.Goal.Text}, {TagTask, st.Request.Text}}
+	r := Record{{tagGoal, st.Goal.Text}, {tagTask, st.Request.Text}}
 	for _, list := range [...]struct {
 		tag     string
 		entries []summary.Entry

@@ -170,8 +170,8 @@ func capped[T any](list []T, max int) []T {
 // conversation are dropped. By then the agent has seen them.
 const carriedTurns = 2
 
-// FromEarlier marks an open item of a plan that was made for an earlier request.
-const FromEarlier = ", from an earlier request"
+// fromEarlier marks an open item of a plan that was made for an earlier request.
+const fromEarlier = ", from an earlier request"
 
 // openItems takes over the reader's open items.
 func (u *updater) openItems() {
@@ -185,7 +185,7 @@ func (u *updater) openItems() {
 			continue // nothing is open about the work
 		}
 		if e.Kind == "todo" && !u.s.Thread.planned() {
-			e.Text = strings.Replace(e.Text, ": ", FromEarlier+": ", 1)
+			e.Text = strings.Replace(e.Text, ": ", fromEarlier+": ", 1)
 		}
 		if text := summary.Excerpt(e.Text, itemRunes); !slices.Contains(o.Items, text) && len(o.Items) < maxOpenItems {
 			o.Items = append(o.Items, text)

@@ -39,7 +39,7 @@ func (in *Inspector) Get(s *session.Session, id string) (*api.Content, error) {
 			Fault: &fault.Fault{Code: fault.SilentRecall, Page: id, Cause: api.GetBackendError, Detail: err.Error()}}, nil
 	}
 	if c.Reason == api.GetNoMatch {
-		if store.IsHash(page) || workstate.IsCheckpoint(page) || pageForm.MatchString(page) {
+		if store.IsHash(page) || pageForm.MatchString(page) {
 			if e, at, err := folder.EndOf(in.State, s.Key); err != nil {
 				return nil, err
 			} else if e != nil {
@@ -79,12 +79,8 @@ func contentOf(s *session.Session, id string) (*api.Content, error) {
 	if store.IsHash(id) {
 		return blob(s, id)
 	}
-	if workstate.IsCheckpoint(id) {
-		text, note, ok, err := workstate.CheckpointText(s.Files, id)
-		if err != nil || !ok {
-			return &api.Content{ID: id, Reason: api.GetNoMatch}, err
-		}
-		return &api.Content{ID: id, Reason: api.GetOK, Detail: note, Text: text}, nil
+	if text, note, ok, err := workstate.CheckpointText(s.Files, id); ok || err != nil {
+		return &api.Content{ID: id, Reason: api.GetOK, Detail: note, Text: text}, err
 	}
 	if p := s.Pages[id]; p != nil {
 		text, err := s.Reader().Content(p)
@@ -161,8 +157,8 @@ func gone(id, reason string, at time.Time, what string) *api.Content {
 	return &api.Content{ID: id, Reason: api.GetForgotten, Detail: what}
 }
 
-// pageForm is how the ids of pages and spans look.
-var pageForm = regexp.MustCompile(`^[a-z]{2}-[0-9a-f]{16}\b`)
+// pageForm is how the ids of pages, spans and checkpoints look.
+var pageForm = regexp.MustCompile(`^(?:[a-z]{2}-[0-9a-f]{16}\b|cp_\d{3,}(?:\.[a-z_]+)?$)`)
 
 // list returns the whole list to which a capped summary points, or "". The id is the summary's
 // page, a dot, and the list's name.

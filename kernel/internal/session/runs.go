@@ -31,11 +31,11 @@ func (p projectRuns) Open(ctx context.Context, write bool) (upkeep.Journal, func
 type runs struct{ s *Session }
 
 func (p runs) Entries() []upkeep.Entry {
-	page, ok := p.s.Page(upkeep.Page)
+	page, ok := p.s.Page(upkeepKey)
 	if !ok {
 		return nil
 	}
-	f, _ := page.Field(upkeep.PageField)
+	f, _ := page.Field(runsField)
 	out := make([]upkeep.Entry, 0, len(f.Entries))
 	for _, e := range f.Entries {
 		out = append(out, upkeep.Entry{ID: e.ID, Value: e.Current().Value})
@@ -44,7 +44,7 @@ func (p runs) Entries() []upkeep.Entry {
 }
 
 func (p runs) Append(e upkeep.Entry, now time.Time) error {
-	u, err := entryUpdate(upkeep.Page, upkeep.Page, upkeep.PageField, e.ID, e.Value, p.s.Evidence())
+	u, err := entryUpdate(upkeepType, upkeepKey, runsField, e.ID, e.Value, p.s.Evidence())
 	if err != nil {
 		return err
 	}

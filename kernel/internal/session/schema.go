@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/kernel/internal/upkeep"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/journal"
 	"github.com/memkernel/memkernel/pagevm/mask"
@@ -24,11 +23,15 @@ const (
 
 	summaryType  pagevm.Type = "summary"
 	membersField string      = "members"
+
+	upkeepType pagevm.Type = "upkeep"
+	upkeepKey  string      = "upkeep"
+	runsField  string      = "runs"
 )
 
 // bookkeeping reports whether only the kernel writes pages of a type.
 func bookkeeping(t pagevm.Type) bool {
-	return t == sessionType || t == summaryType || t == memoryType || t == upkeep.Page || t == summary.NotesType
+	return t == sessionType || t == summaryType || t == memoryType || t == upkeepType || t == summary.NotesType
 }
 
 // NewContract returns the contract with the host's rules, and with the page types of pagevm and of
@@ -38,7 +41,7 @@ func NewContract(policies []journal.Policy) (Contract, error) {
 	private := []memkernel.Scope{memkernel.ScopeSession}
 	object := journal.FieldSpec{Kind: journal.KindList, Value: "object", MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}
 	all[memoryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{memoryField: object}}
-	all[upkeep.Page] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{upkeep.PageField: object}}
+	all[upkeepType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{runsField: object}}
 	all[sessionType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{turnsField: object, boundariesField: object}}
 	all[summaryType] = journal.TypeSpec{Scopes: private, Fields: map[string]journal.FieldSpec{
 		membersField: {Kind: journal.KindMap, Value: "any", MaxBytes: maxMemoryBytes, MaxEntries: maxMemoryEntries}}}

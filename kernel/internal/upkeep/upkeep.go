@@ -37,12 +37,6 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// The page of the project's journal that holds the runs, and its field. No other page has the type.
-const (
-	Page      = "upkeep"
-	PageField = "runs"
-)
-
 // Keeper maintains the memory files of a workspace. Its exported fields are set once.
 type Keeper struct {
 	// Files are the workspace's files, including the files of private sessions. Files is nil if
@@ -97,7 +91,7 @@ type project interface {
 
 // Journal is the project's journal, open.
 type Journal interface {
-	// Entries returns the entries of Page, in order.
+	// Entries returns the entries of the journal's page of runs, in order.
 	Entries() []Entry
 	// Append commits an entry, durably. It fails if the id is already committed with another
 	// value.

@@ -104,15 +104,7 @@ func turnLines(msgs []memkernel.Message, masker *mask.Masker) checkpoint.Record 
 			agent = text
 		}
 	}
-	var out checkpoint.Record
-	add := func(tag, text string) {
-		if text = summary.Excerpt(masker.Text(text), 400); text != "" {
-			out = append(out, checkpoint.Line{Tag: tag, Text: text})
-		}
-	}
-	add(checkpoint.TagUser, user)
-	add(checkpoint.TagAgent, agent)
-	return out
+	return checkpoint.Record{}.Said(summary.Excerpt(masker.Text(user), 400), summary.Excerpt(masker.Text(agent), 400))
 }
 
 // news returns the lines without the list items that the buffer already has in this cycle. It also

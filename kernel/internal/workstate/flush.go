@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/checkpoint"
 	"github.com/memkernel/memkernel/consolidation"
 	"github.com/memkernel/memkernel/kernel/fault"
 	"github.com/memkernel/memkernel/kernel/internal/ingest"
@@ -68,8 +67,8 @@ func (k *Keeper) flush(ctx context.Context, ended bool, now time.Time) ([]fault.
 		}
 	}
 	if ended {
-		for _, o := range c.OpenItems {
-			add("open", strings.Replace(string(o), checkpoint.FromEarlier, "", 1), 0) // once, even if it stays open
+		for _, o := range c.Open() {
+			add("open", o, 0) // once, even if it stays open
 		}
 	}
 	if len(items) == 0 {

@@ -233,14 +233,14 @@ func (k *Keeper) Spent() store.Stats {
 // checkpointID is the form of a checkpoint's id. Earlier versions named a section after a dot.
 var checkpointID = textutil.LazyRegexp(`^(cp_\d{3,})(?:\.[a-z_]+)?$`)
 
-// IsCheckpoint reports whether id names a checkpoint.
-func IsCheckpoint(id string) bool { return checkpointID.MatchString(id) }
-
 // CheckpointText returns the text of the checkpoint with an id. ok is false if no checkpoint ever
 // had the id. If a newer checkpoint is returned instead, note says
 // so.
 func CheckpointText(files store.Store, id string) (text, note string, ok bool, err error) {
 	m := checkpointID.FindStringSubmatch(id)
+	if m == nil {
+		return "", "", false, nil
+	}
 	kept := checkpoint.NewStore(files)
 	c, err := kept.Load(m[1])
 	if errors.Is(err, fs.ErrNotExist) {

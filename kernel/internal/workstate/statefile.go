@@ -151,7 +151,7 @@ func (k *Keeper) withoutSession(f stateFile) string {
 	default:
 		first := others[0]
 		sec = section{Owner: textutil.SafeName(first.Key), At: first.At}
-		sec.setBody(first.Key, checkpoint.Record{{Tag: checkpoint.TagTask, Text: first.Task}}, others[1:])
+		sec.setBody(first.Key, checkpoint.Record{}.Asked(first.Task), others[1:])
 	}
 	return f.with(sec)
 }
