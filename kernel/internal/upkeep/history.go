@@ -65,7 +65,7 @@ func (k *Keeper) History(ctx context.Context, req api.HistoryRequest) (_ *api.Hi
 		v := &out.Versions[i]
 		v.Text = k.Masker.Text(v.Text)
 		if req.Diff && v.Before != v.After {
-			v.Diff = diffOf(k.Masker.Text(v.Before), k.Masker.Text(v.After))
+			v.Diff = diffOf(linesOf(k.Masker.Text(v.Before)), linesOf(k.Masker.Text(v.After)))
 		}
 	}
 	return out, ctx.Err()
@@ -86,13 +86,13 @@ func (r *run) successors(ctx context.Context) func(path string, e *consolidation
 	}
 }
 
-// diffOf returns the difference of two texts, as a unified diff without its head.
-func diffOf(before, after string) string {
-	whole := func(s string) []byte {
-		if s = strings.ReplaceAll(s, "\r\n", "\n"); s != "" && !strings.HasSuffix(s, "\n") {
-			s += "\n"
+// diffOf returns the difference of the lines of two texts, as a unified diff without its head.
+func diffOf(before, after []string) string {
+	whole := func(lines []string) []byte {
+		if len(lines) == 0 {
+			return nil
 		}
-		return []byte(s)
+		return []byte(strings.Join(lines, "\n") + "\n")
 	}
 	d := string(diff.Diff("before", whole(before), "after", whole(after)))
 	for range 3 {

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/internal/workstate"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -391,12 +389,6 @@ func hasContent(l string) bool {
 
 // aligned returns, for each line of a, the index of the same line in b, or -1 if b lacks the line.
 func aligned(a, b []string) []int {
-	whole := func(lines []string) []byte {
-		if len(lines) == 0 {
-			return nil
-		}
-		return []byte(strings.Join(lines, "\n") + "\n")
-	}
 	out := make([]int, len(a))
 	i, j := 0, 0
 	same := func(to int) {
@@ -404,10 +396,9 @@ func aligned(a, b []string) []int {
 			out[i] = j
 		}
 	}
-	d := string(diff.Diff("a", whole(a), "b", whole(b)))
-	for n, l := range strings.Split(d, "\n") {
+	for l := range strings.SplitSeq(diffOf(a, b), "\n") {
 		switch {
-		case n < 3 || l == "": // the head of the diff
+		case l == "":
 		case l[0] == '@':
 			from := 0
 			_, _ = fmt.Sscanf(l, "@@ -%d,", &from)
