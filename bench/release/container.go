@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -18,53 +17,36 @@ import (
 // distroless images.
 const imageUser = "65532:65532"
 
-// blobs collects the blobs of an image layout.
-type blobs struct {
-	files []file
-	err   error
-}
-
-// add adds a blob. If v is no slice of bytes, the blob is its JSON.
-func (b *blobs) add(mediaType string, v any) v1.Descriptor {
-	data, raw := v.([]byte)
-	if !raw {
-		var err error
-		data, err = document(v)
-		b.err = errors.Join(b.err, err)
-	}
-	sum := digest.FromBytes(data)
-	b.files = append(b.files, file{"blobs/sha256/" + sum.Encoded(), data, 0o644})
-	return v1.Descriptor{MediaType: mediaType, Digest: sum, Size: int64(len(data))}
-}
-
 // container makes an image for each architecture of Linux, as one archive of an OCI image layout.
 // An image holds the static program, root certificates and licences, and nothing else.
-func (p *packer) container(programs []program) error {
-	var b blobs
+func (p *packer) container(programs []program) {
+	var files []file
+	// add adds a blob. If v is no slice of bytes, the blob is its JSON.
+	add := func(mediaType string, v any) v1.Descriptor {
+		data, raw := v.([]byte)
+		if !raw {
+			data = p.json(v)
+		}
+		sum := digest.FromBytes(data)
+		files = append(files, file{"blobs/sha256/" + sum.Encoded(), data, 0o644})
+		return v1.Descriptor{MediaType: mediaType, Digest: sum, Size: int64(len(data))}
+	}
 	index := v1.Index{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: v1.MediaTypeImageIndex}
 	for _, prog := range programs {
 		if prog.goos != "linux" {
 			continue
 		}
 		data, err := os.ReadFile(prog.path)
-		if err != nil {
-			return err
-		}
-		legal, err := p.legal()
-		if err != nil {
-			return err
-		}
+		p.fail(err)
 		// Everybody may write to these folders, so that the image works for every --user.
 		open := []file{{"home/", nil, 0o1777}, {"tmp/", nil, 0o1777}, {"work/", nil, 0o1777}}
-		layer, err := tarball(slices.Concat(open, under("usr/share/doc/memkernel/", legal), []file{
+		layer, err := tarball(slices.Concat(open, under("usr/share/doc/memkernel/", p.legal()), []file{
 			{"etc/passwd", []byte("memkernel:x:" + imageUser + "::/home:/sbin/nologin\n"), 0o644},
 			{"etc/ssl/certs/ca-certificates.crt", certificates(), 0o644},
 			{"usr/bin/memkernel", data, 0o755},
 		}), p.time)
-		packed, errPacked := gzipped(layer, err)
-		if errPacked != nil {
-			return errPacked
-		}
+		packed, err := gzipped(layer, err)
+		p.fail(err)
 		platform := v1.Platform{OS: "linux", Architecture: prog.goarch}
 		labels := map[string]string{
 			v1.AnnotationTitle: "memkernel", v1.AnnotationVersion: p.version, v1.AnnotationRevision: p.commit, v1.AnnotationLicenses: "MIT",
@@ -72,21 +54,20 @@ func (p *packer) container(programs []program) error {
 			"io.github.memkernel.sbom": p.download(p.name(prog.target, ".cdx.json")),
 		}
 		manifest := v1.Manifest{Versioned: index.Versioned, MediaType: v1.MediaTypeImageManifest, Annotations: labels,
-			Config: b.add(v1.MediaTypeImageConfig, v1.Image{Created: &p.time, Platform: platform,
+			Config: add(v1.MediaTypeImageConfig, v1.Image{Created: &p.time, Platform: platform,
 				Config: v1.ImageConfig{User: imageUser, Entrypoint: []string{"/usr/bin/memkernel"}, WorkingDir: "/work", Env: []string{"HOME=/home", "PATH=/usr/bin"}, Labels: labels},
 				RootFS: v1.RootFS{Type: "layers", DiffIDs: []digest.Digest{digest.FromBytes(layer)}}}),
-			Layers: []v1.Descriptor{b.add(v1.MediaTypeImageLayerGzip, packed)}}
-		d := b.add(v1.MediaTypeImageManifest, manifest)
+			Layers: []v1.Descriptor{add(v1.MediaTypeImageLayerGzip, packed)}}
+		d := add(v1.MediaTypeImageManifest, manifest)
 		d.Platform = &platform
 		index.Manifests = append(index.Manifests, d)
 	}
-	all := b.add(v1.MediaTypeImageIndex, index)
+	all := add(v1.MediaTypeImageIndex, index)
 	all.Annotations = map[string]string{v1.AnnotationRefName: p.version}
 	index.Manifests = []v1.Descriptor{all}
-	top, err := document(index)
-	files := append(b.files, file{v1.ImageIndexFile, top, 0o644}, file{v1.ImageLayoutFile, []byte(`{"imageLayoutVersion":"` + v1.ImageLayoutVersion + `"}`), 0o644})
-	archive, packed := tarball(files, p.time)
-	return p.keep(fmt.Sprintf("container/memkernel_%s.tar", p.version), archive, errors.Join(b.err, err, packed))
+	files = append(files, file{v1.ImageIndexFile, p.json(index), 0o644}, file{v1.ImageLayoutFile, []byte(`{"imageLayoutVersion":"` + v1.ImageLayoutVersion + `"}`), 0o644})
+	archive, err := tarball(files, p.time)
+	p.keep(fmt.Sprintf("container/memkernel_%s.tar", p.version), archive, err)
 }
 
 // certificates returns the root certificates that Mozilla trusts without conditions, as PEM.

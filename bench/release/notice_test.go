@@ -149,12 +149,12 @@ func TestNotice(t *testing.T) {
 func TestNoLicence(t *testing.T) {
 	p := fakeRelease(t, "1.2.3")
 	good := program{target: targets[0], info: &debug.BuildInfo{Deps: []*debug.Module{{Path: "github.com/spf13/cobra", Version: moduleVersion(t, "github.com/spf13/cobra")}}}}
-	if err := p.bom(good); err != nil {
-		t.Error(err)
+	if p.bom(good); p.err != nil {
+		t.Fatal(p.err)
 	}
 	good.info.Deps[0].Version = "v0.0.1"
-	if err := p.bom(good); err == nil || !strings.HasPrefix(err.Error(), "NOTICE has no licence of github.com/spf13/cobra v0.0.1") {
-		t.Errorf("said %v", err)
+	if p.bom(good); p.err == nil || !strings.HasPrefix(p.err.Error(), "NOTICE has no licence of github.com/spf13/cobra v0.0.1") {
+		t.Errorf("said %v", p.err)
 	}
 }
 

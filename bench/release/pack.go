@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/module"
 )
@@ -25,76 +26,77 @@ type packer struct {
 	dir    string
 	// made has the SHA-256 of the files that were written, by their names relative to the folder.
 	made map[string]string
+	// err is the first error. After an error the packer goes on, but writes no more files.
+	err error
+}
+
+// fail records an error if it is the first.
+func (p *packer) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
 }
 
 // all makes all files of the release.
 func (p *packer) all(programs []program) error {
-	var carriers []string
 	p.made = map[string]string{}
+	carriers := map[string]string{}
 	for _, prog := range programs {
 		data, err := os.ReadFile(prog.path)
-		if err != nil {
-			return err
+		p.fail(err)
+		p.bom(prog)
+		for _, make := range []func(t target, data []byte){p.archive, p.carrier, p.wheel, p.gemini, p.desktop} {
+			make(prog.target, data)
 		}
-		if err := p.bom(prog); err != nil {
-			return err
+		if p.err != nil {
+			return fmt.Errorf("pack for %s: %w", prog.target, p.err)
 		}
-		for _, make := range []func(t target, data []byte) error{p.archive, p.carrier, p.wheel, p.gemini, p.desktop} {
-			if err := make(prog.target, data); err != nil {
-				return fmt.Errorf("pack for %s: %w", prog.target, err)
-			}
-		}
-		carriers = append(carriers, carrierName(prog.target))
+		carriers[carrierName(prog.target)] = p.version
 	}
-	for _, make := range []func() error{func() error { return p.launcher(carriers) }, func() error { return p.formula(programs) },
-		func() error { return p.container(programs) }, p.claude, p.codex, p.checksums, p.writeNotes} {
-		if err := make(); err != nil {
-			return err
-		}
-	}
-	return nil
+	p.launcher(carriers)
+	p.formula(programs)
+	p.container(programs)
+	p.claude()
+	p.codex()
+	p.checksums()
+	p.keep("notes.md", []byte(p.notes+"\n"), nil)
+	return p.err
 }
 
 // read reads files of the checkout, and names them as an archive does.
-func (p *packer) read(from string, names ...string) (out []file, err error) {
-	for _, name := range names {
+func (p *packer) read(from string, names ...string) []file {
+	out := make([]file, len(names))
+	for i, name := range names {
 		data, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(from), filepath.FromSlash(name)))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, file{name, data, 0o644})
+		p.fail(err)
+		out[i] = file{name, data, 0o644}
 	}
-	return out, nil
+	return out
 }
 
 // legal returns the files that must accompany the program everywhere.
-func (p *packer) legal() ([]file, error) { return p.read("", "LICENSE", "NOTICE") }
+func (p *packer) legal() []file { return p.read("", "LICENSE", "NOTICE") }
 
-// keep writes a file of the release.
-func (p *packer) keep(name string, data []byte, err error) error {
-	if err != nil {
-		return err
+// keep writes a file of the release. err is the error of making its data.
+func (p *packer) keep(name string, data []byte, err error) {
+	p.fail(err)
+	if p.err != nil {
+		return
 	}
 	path := filepath.Join(p.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		return err
-	}
+	p.fail(os.MkdirAll(filepath.Dir(path), 0o755))
+	p.fail(os.WriteFile(path, data, 0o644))
 	p.made[name] = fmt.Sprintf("%x", sha256.Sum256(data))
-	return nil
 }
 
 // pack writes an archive in the format that its name ends in.
-func (p *packer) pack(name string, parts ...[]file) error {
-	files := slices.Concat(parts...)
+func (p *packer) pack(name string, parts ...[]file) {
+	format := zipped
 	if strings.HasSuffix(name, "gz") {
-		data, err := gzipped(tarball(files, p.time))
-		return p.keep(name, data, err)
+		format = func(files []file, at time.Time) ([]byte, error) { return gzipped(tarball(files, at)) }
 	}
-	data, err := zipped(files, p.time)
-	return p.keep(name, data, err)
+	data, err := format(slices.Concat(parts...), p.time)
+	p.keep(name, data, err)
 }
 
 // under moves files into a folder, whose name ends in a slash.
@@ -111,32 +113,28 @@ func (p *packer) name(t target, suffix string) string {
 }
 
 // archive makes the archive with the program, man pages and completions.
-func (p *packer) archive(t target, data []byte) error {
-	files, err := p.read("", "LICENSE", "NOTICE", "README.md", "CHANGELOG.md")
-	if err != nil {
-		return err
-	}
-	return p.pack(p.name(t, t.archive()), []file{{t.program(), data, 0o755}}, files, p.extras)
+func (p *packer) archive(t target, data []byte) {
+	files := p.read("", "LICENSE", "NOTICE", "README.md", "CHANGELOG.md")
+	p.pack(p.name(t, t.archive()), []file{{t.program(), data, 0o755}}, files, p.extras)
 }
 
 // manifest reads a manifest of the checkout, sets its version, and applies changes. A change
 // names a member by its path. The members of the result are sorted by name.
-func (p *packer) manifest(path string, changes ...change) (file, error) {
-	data, err := os.ReadFile(filepath.Join(p.root, filepath.FromSlash(path)))
-	if err != nil {
-		return file{}, err
-	}
+func (p *packer) manifest(path string, changes ...change) file {
+	f := p.read("", path)[0]
 	var m map[string]any
-	if err := json.Unmarshal(data, &m); err != nil {
-		return file{}, fmt.Errorf("%s: %w", path, err)
-	}
+	err := json.Unmarshal(f.data, &m)
 	for _, c := range append(changes, change{"version", p.version}) {
-		if err := c.make(m); err != nil {
-			return file{}, fmt.Errorf("%s: %w", path, err)
+		if err == nil {
+			err = c.make(m)
 		}
 	}
-	data, err = document(m)
-	return file{filepath.Base(path), data, 0o644}, err
+	if err != nil {
+		p.fail(fmt.Errorf("%s: %w", path, err))
+	}
+	f.name = filepath.Base(path)
+	f.data = p.json(m)
+	return f
 }
 
 // change is a new value of a member. The objects around the member must exist. The value nil
@@ -163,14 +161,14 @@ func (c change) make(m map[string]any) error {
 	return nil
 }
 
-// document returns v as indented JSON.
-func document(v any) ([]byte, error) {
+// json returns v as indented JSON.
+func (p *packer) json(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	err := e.Encode(v)
-	return b.Bytes(), err
+	p.fail(e.Encode(v))
+	return b.Bytes()
 }
 
 // carrierName returns the name of the npm package with the program for a platform.
@@ -178,61 +176,32 @@ func carrierName(t target) string { return "@memkernel/" + t.node }
 
 // carrier makes the npm package with the program for a platform, and nothing else. npm installs
 // it only on that platform.
-func (p *packer) carrier(t target, data []byte) error {
+func (p *packer) carrier(t target, data []byte) {
 	system, arch, _ := strings.Cut(t.node, "-")
-	manifest, err := p.manifest("integrations/npm/package.json", change{"name", carrierName(t)}, change{"os", []string{system}}, change{"cpu", []string{arch}},
+	manifest := p.manifest("integrations/npm/package.json", change{"name", carrierName(t)}, change{"os", []string{system}}, change{"cpu", []string{arch}},
 		change{"preferUnplugged", true}, change{"description", fmt.Sprintf("The program of memkernel for %s", t)},
 		change{"bin", nil}, change{"files", nil}, change{"engines", nil}, change{"keywords", nil})
-	if err != nil {
-		return err
-	}
-	files, err := p.legal()
-	if err != nil {
-		return err
-	}
 	about := fmt.Sprintf("# memkernel for %s\n\nThe program that the package `memkernel` runs there.\n", t)
-	files = append(files, manifest, file{"README.md", []byte(about), 0o644}, file{"bin/" + t.program(), data, 0o755})
-	return p.pack(fmt.Sprintf("npm/memkernel-%s-%s.tgz", t.node, p.version), under("package/", files))
+	files := append(p.legal(), manifest, file{"README.md", []byte(about), 0o644}, file{"bin/" + t.program(), data, 0o755})
+	p.pack(fmt.Sprintf("npm/memkernel-%s-%s.tgz", t.node, p.version), under("package/", files))
 }
 
-// launcher makes the npm package that people install.
-func (p *packer) launcher(carriers []string) error {
-	exact := map[string]string{}
-	for _, name := range carriers {
-		exact[name] = p.version
-	}
-	manifest, err := p.manifest("integrations/npm/package.json", change{"optionalDependencies", exact})
-	if err != nil {
-		return err
-	}
-	files, err := p.legal()
-	if err != nil {
-		return err
-	}
-	own, err := p.read("integrations/npm", "README.md", "memkernel.js")
-	if err != nil {
-		return err
-	}
+// launcher makes the npm package that people install. carriers holds the versions of the packages
+// with the programs.
+func (p *packer) launcher(carriers map[string]string) {
+	own := p.read("integrations/npm", "README.md", "memkernel.js")
 	own[1].mode = 0o755
-	return p.pack(fmt.Sprintf("npm/memkernel-%s.tgz", p.version), under("package/", slices.Concat(files, []file{manifest}, own)))
+	files := append(p.legal(), p.manifest("integrations/npm/package.json", change{"optionalDependencies", carriers}))
+	p.pack(fmt.Sprintf("npm/memkernel-%s.tgz", p.version), under("package/", append(files, own...)))
 }
 
 // wheel makes a Python package that has the program among its scripts, and man pages.
-func (p *packer) wheel(t target, data []byte) error {
+func (p *packer) wheel(t target, data []byte) {
 	version, err := pythonVersion(p.version)
-	if err != nil {
-		return err
-	}
+	p.fail(err)
 	name := "memkernel-" + version
 	info := name + ".dist-info/"
-	about, err := p.read("integrations/pypi", "README.md")
-	if err != nil {
-		return err
-	}
-	legal, err := p.legal()
-	if err != nil {
-		return err
-	}
+	about := p.read("integrations/pypi", "README.md")
 	metadata := fmt.Sprintf(`Metadata-Version: 2.4
 Name: memkernel
 Version: %s
@@ -256,7 +225,7 @@ Description-Content-Type: text/markdown
 		}
 	}
 	files = append(files, file{info + "METADATA", []byte(metadata), 0o644}, file{info + "WHEEL", []byte(wheel), 0o644})
-	for _, f := range legal {
+	for _, f := range p.legal() {
 		files = append(files, file{info + "licenses/" + f.name, f.data, 0o644})
 	}
 	record := ""
@@ -265,7 +234,7 @@ Description-Content-Type: text/markdown
 		record += fmt.Sprintf("%s,sha256=%s,%d\n", f.name, base64.RawURLEncoding.EncodeToString(sum[:]), len(f.data))
 	}
 	files = append(files, file{info + "RECORD", []byte(record + info + "RECORD,,\n"), 0o644})
-	return p.pack(fmt.Sprintf("wheels/%s-py3-none-%s.whl", name, t.wheel), files)
+	p.pack(fmt.Sprintf("wheels/%s-py3-none-%s.whl", name, t.wheel), files)
 }
 
 var preRelease = regexp.MustCompile(`^(\d+\.\d+\.\d+)(?:-(alpha|beta|rc)\.?(\d+))?$`)
@@ -286,82 +255,55 @@ func pythonVersion(version string) (string, error) {
 
 // gemini makes the extension of Gemini CLI, with the program in it. Gemini CLI looks for the file
 // by its name among the files of a release.
-func (p *packer) gemini(t target, data []byte) error {
+func (p *packer) gemini(t target, data []byte) {
 	place := "${extensionPath}${/}" + t.program()
-	manifest, err := p.manifest("integrations/gemini/gemini-extension.json", change{"mcpServers.memkernel.command", place})
-	if err != nil {
-		return err
-	}
-	files, err := p.read("integrations/gemini", "hooks/hooks.json")
-	if err != nil {
-		return err
-	}
+	manifest := p.manifest("integrations/gemini/gemini-extension.json", change{"mcpServers.memkernel.command", place})
+	hooks := p.read("integrations/gemini", "hooks/hooks.json")
 	// On Windows, Gemini CLI runs hooks with PowerShell, where a name in quotes is not a call.
 	call := `\"` + place + `\"`
 	if t.goos == "windows" {
 		call = "& " + call
 	}
 	const before = `"command": "memkernel `
-	if !bytes.Contains(files[0].data, []byte(before)) {
-		return errors.New("integrations/gemini/hooks/hooks.json has no hook that calls memkernel")
+	if !bytes.Contains(hooks[0].data, []byte(before)) {
+		p.fail(errors.New("integrations/gemini/hooks/hooks.json has no hook that calls memkernel"))
 	}
-	files[0].data = bytes.ReplaceAll(files[0].data, []byte(before), []byte(`"command": "`+call+" "))
-	legal, err := p.legal()
-	if err != nil {
-		return err
-	}
+	hooks[0].data = bytes.ReplaceAll(hooks[0].data, []byte(before), []byte(`"command": "`+call+" "))
 	name := strings.Replace(t.node, "-", ".", 1) + ".memkernel" + t.archive()
-	return p.pack(name, []file{manifest}, files, legal, []file{{t.program(), data, 0o755}})
+	p.pack(name, []file{manifest}, hooks, p.legal(), []file{{t.program(), data, 0o755}})
 }
 
 // desktop makes the bundle for Claude Desktop, with the program in it.
-func (p *packer) desktop(t target, data []byte) error {
+func (p *packer) desktop(t target, data []byte) {
 	place := "server/" + t.program()
 	system, _, _ := strings.Cut(t.node, "-")
-	manifest, err := p.manifest("integrations/claude-desktop/manifest.json", change{"server.entry_point", place},
+	manifest := p.manifest("integrations/claude-desktop/manifest.json", change{"server.entry_point", place},
 		change{"server.mcp_config.command", "${__dirname}/" + place}, change{"compatibility.platforms", []string{system}})
-	if err != nil {
-		return err
-	}
-	legal, err := p.legal()
-	if err != nil {
-		return err
-	}
-	return p.pack(p.name(t, ".mcpb"), []file{manifest}, legal, []file{{place, data, 0o755}})
+	p.pack(p.name(t, ".mcpb"), []file{manifest}, p.legal(), []file{{place, data, 0o755}})
 }
 
 // claude packs the plugin of Claude Code with the marketplace file that offers it, for users
 // without access to the repository.
-func (p *packer) claude() error {
+func (p *packer) claude() {
 	const plugin = "integrations/claude-code/"
-	manifest, err := p.manifest(plugin + ".claude-plugin/plugin.json")
-	if err != nil {
-		return err
-	}
+	manifest := p.manifest(plugin + ".claude-plugin/plugin.json")
 	manifest.name = plugin + ".claude-plugin/" + manifest.name
-	files, err := p.read("", ".claude-plugin/marketplace.json", plugin+".mcp.json", plugin+"hooks/hooks.json", plugin+"README.md", "LICENSE")
-	if err != nil {
-		return err
-	}
-	return p.pack(fmt.Sprintf("memkernel_%s_claude-code-plugin.zip", p.version), files, []file{manifest})
+	files := p.read("", ".claude-plugin/marketplace.json", plugin+".mcp.json", plugin+"hooks/hooks.json", plugin+"README.md", "LICENSE")
+	p.pack(fmt.Sprintf("memkernel_%s_claude-code-plugin.zip", p.version), files, []file{manifest})
 }
 
 // codex packs the settings of Codex, for users who add them by hand.
-func (p *packer) codex() error {
-	files, err := p.read("integrations/codex", "config.toml", "hooks.json", "README.md")
-	if err != nil {
-		return err
-	}
-	return p.pack(fmt.Sprintf("memkernel_%s_codex.zip", p.version), files)
+func (p *packer) codex() {
+	p.pack(fmt.Sprintf("memkernel_%s_codex.zip", p.version), p.read("integrations/codex", "config.toml", "hooks.json", "README.md"))
 }
 
 // checksums writes the file that sha256sum -c reads.
-func (p *packer) checksums() error {
+func (p *packer) checksums() {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(p.made)) {
 		fmt.Fprintf(&b, "%s  %s\n", p.made[name], name)
 	}
-	return p.keep("checksums.txt", []byte(b.String()), nil)
+	p.keep("checksums.txt", []byte(b.String()), nil)
 }
 
 // download returns the address from which people download a file of the release.
@@ -370,11 +312,7 @@ func (p *packer) download(name string) string {
 }
 
 // formula makes Homebrew's formula, which installs from the archives.
-func (p *packer) formula(programs []program) error {
-	files, err := p.read("integrations/homebrew", "memkernel.rb")
-	if err != nil {
-		return err
-	}
+func (p *packer) formula(programs []program) {
 	var archives strings.Builder
 	for _, t := range programs {
 		if t.goos == "windows" {
@@ -385,32 +323,27 @@ func (p *packer) formula(programs []program) error {
 		name := p.name(t.target, t.archive())
 		fmt.Fprintf(&archives, "  on_%s do\n    on_%s do\n      url %q\n      sha256 %q\n    end\n  end\n", system, arch, p.download(name), p.made[name])
 	}
-	text := strings.NewReplacer("0.0.0", p.version, "  # The archives of a release go here.\n", archives.String()).Replace(string(files[0].data))
-	return p.keep("homebrew/memkernel.rb", []byte(text), nil)
+	text := strings.NewReplacer("0.0.0", p.version, "  # The archives of a release go here.\n", archives.String()).
+		Replace(string(p.read("integrations/homebrew", "memkernel.rb")[0].data))
+	p.keep("homebrew/memkernel.rb", []byte(text), nil)
 }
 
-// bom writes the modules of a program, as a bill of materials in the form of CycloneDX. It returns
-// an error if NOTICE lacks the licence of a module.
-func (p *packer) bom(prog program) error {
-	legal, err := p.legal()
-	if err != nil {
-		return err
-	}
+// bom writes the modules of a program, as a bill of materials in the form of CycloneDX. A module
+// whose licence NOTICE lacks is an error.
+func (p *packer) bom(prog program) {
+	notice := p.legal()[1].data
 	component := func(kind, path, version string) map[string]any {
 		purl := "pkg:golang/" + path + "@" + version
 		return map[string]any{"type": kind, "bom-ref": purl, "purl": purl, "name": path, "version": version}
 	}
 	parts := []any{component("library", "std", strings.TrimPrefix(prog.info.GoVersion, "go"))}
 	for _, m := range prog.info.Deps {
-		if !bytes.Contains(legal[1].data, []byte("\n    "+m.Path+" "+m.Version+"\n")) {
-			return fmt.Errorf("NOTICE has no licence of %s %s, which is in the program for %s: run 'make notice'", m.Path, m.Version, prog.target)
+		if !bytes.Contains(notice, []byte("\n    "+m.Path+" "+m.Version+"\n")) {
+			p.fail(fmt.Errorf("NOTICE has no licence of %s %s, which is in the program for %s: run 'make notice'", m.Path, m.Version, prog.target))
 		}
 		parts = append(parts, component("library", m.Path, m.Version))
 	}
-	data, err := document(map[string]any{"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "components": parts,
+	data := p.json(map[string]any{"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "components": parts,
 		"metadata": map[string]any{"timestamp": p.time, "component": component("application", modulePath, "v"+p.version)}})
-	return p.keep(p.name(prog.target, ".cdx.json"), data, err)
+	p.keep(p.name(prog.target, ".cdx.json"), data, nil)
 }
-
-// writeNotes writes the changelog's text to notes.md.
-func (p *packer) writeNotes() error { return p.keep("notes.md", []byte(p.notes+"\n"), nil) }

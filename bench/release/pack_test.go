@@ -134,9 +134,10 @@ func TestPackages(t *testing.T) {
 // checkLicences holds that every package with a program has the licence and NOTICE of the checkout.
 func checkLicences(t *testing.T, dir string) {
 	t.Helper()
-	legal, err := (&packer{checkout: &checkout{root: root}}).legal()
-	if err != nil {
-		t.Fatal(err)
+	p := &packer{checkout: &checkout{root: root}}
+	legal := p.legal()
+	if p.err != nil {
+		t.Fatal(p.err)
 	}
 	packages := 0
 	for _, name := range everything(t, dir) {

@@ -508,24 +508,24 @@ func TestRehearsalFindsFaults(t *testing.T) {
 	archive := fmt.Sprintf("memkernel_1.2.3_%s_%s.tar.gz", us.goos, us.goarch)
 	for name, c := range map[string]struct {
 		says  string
-		spoil func(p *packer) error
+		spoil func(p *packer)
 		why   string
 	}{
 		"right":         {says: "1.2.3"},
 		"wrong version": {says: "1.2.2", why: "it says that it is v1.2.2, and not v1.2.3"},
-		"no licences": {says: "1.2.3", why: archive + " has no NOTICE", spoil: func(p *packer) error {
-			return p.pack(archive, []file{{"memkernel", []byte("#!/bin/sh\necho memkernel v1.2.3 \"$@\"\n"), 0o755}})
+		"no licences": {says: "1.2.3", why: archive + " has no NOTICE", spoil: func(p *packer) {
+			p.pack(archive, []file{{"memkernel", []byte("#!/bin/sh\necho memkernel v1.2.3 \"$@\"\n"), 0o755}})
 		}},
-		"another tour": {says: "1.2.3", why: "its tour is not that of README.md", spoil: func(p *packer) error {
-			return p.pack(archive, []file{{"NOTICE", nil, 0o644}, {"memkernel", []byte("#!/bin/sh\necho memkernel v1.2.3\n"), 0o755}})
+		"another tour": {says: "1.2.3", why: "its tour is not that of README.md", spoil: func(p *packer) {
+			p.pack(archive, []file{{"NOTICE", nil, 0o644}, {"memkernel", []byte("#!/bin/sh\necho memkernel v1.2.3\n"), 0o755}})
 		}},
-		"damaged": {says: "1.2.3", why: "tar -xpf", spoil: func(p *packer) error { return p.keep(archive, []byte("x"), nil) }},
+		"damaged": {says: "1.2.3", why: "tar -xpf", spoil: func(p *packer) { p.keep(archive, []byte("x"), nil) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := fakeReleaseOf(t, "1.2.3", c.says)
 			if c.spoil != nil {
-				if err := c.spoil(p); err != nil {
-					t.Fatal(err)
+				if c.spoil(p); p.err != nil {
+					t.Fatal(p.err)
 				}
 			}
 			v := of(p)
