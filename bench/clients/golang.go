@@ -23,46 +23,14 @@ func goName(name string) string {
 	return b.String()
 }
 
-// golang returns the Go type of a value. answer is set for values that the client reads, and
-// unset for values that it writes.
-func (s *shape) golang(answer bool) string {
-	switch s.kind {
-	case kindString, kindWord:
-		return "string"
-	case kindTime:
-		return "time.Time"
-	case kindInt:
-		return "int64"
-	case kindFloat:
-		return "float64"
-	case kindBool:
-		return "bool"
-	case kindObject:
-		if answer {
-			return "json.RawMessage"
-		}
-		return "any"
-	case kindList:
-		return "[]" + s.elem.golang(answer)
-	case kindPair:
-		return "[2]" + s.elem.golang(answer)
-	case kindMap:
-		return "map[string]" + s.elem.golang(answer)
-	case kindStruct:
-		return s.ref.name
-	case kindNull:
-		return "*" + s.elem.golang(answer)
-	}
-	if answer {
-		return "json.RawMessage"
-	}
-	return "any"
-}
-
 // goField returns the Go type of a member and the tag options after its name. An optional member
 // is a pointer where a missing value differs from an empty one.
 func (o *object) goField(f field) (string, string) {
-	t := f.shape.golang(o.answer)
+	l := goCall
+	if o.answer {
+		l = goAnswer
+	}
+	t := f.shape.in(l)
 	if f.always {
 		return t, ""
 	}
@@ -86,12 +54,8 @@ func (p *protocol) golangTypes() (string, error) {
 		b.WriteString("\n")
 		if o.doc != "" {
 			goComment(&b, "", o.doc)
-		} else if m := p.takenBy(o); m != "" {
-			fmt.Fprintf(&b, "// %s are the parameters of %s.\n", o.name, m)
-		} else if m := p.givenBy(o); m != "" {
-			fmt.Fprintf(&b, "// %s is the answer to %s.\n", o.name, m)
 		} else {
-			fmt.Fprintf(&b, "// %s is a part of others.\n", o.name)
+			fmt.Fprintf(&b, "// %s %s.\n", o.name, p.role(o))
 		}
 		fmt.Fprintf(&b, "type %s struct {\n", o.name)
 		for _, f := range o.fields {
@@ -109,22 +73,15 @@ func (p *protocol) golangTypes() (string, error) {
 	return formatted(b.String())
 }
 
-func (p *protocol) takenBy(o *object) string {
-	for _, m := range p.methods {
-		if m.params == o {
-			return m.name
-		}
+// role says what an object without a comment is for.
+func (p *protocol) role(o *object) string {
+	if i := slices.IndexFunc(p.methods, func(m method) bool { return m.params == o }); i >= 0 {
+		return "are the parameters of " + p.methods[i].name
 	}
-	return ""
-}
-
-func (p *protocol) givenBy(o *object) string {
-	for _, m := range p.methods {
-		if m.result == o {
-			return m.name
-		}
+	if i := slices.IndexFunc(p.methods, func(m method) bool { return m.result == o }); i >= 0 {
+		return "is the answer to " + p.methods[i].name
 	}
-	return ""
+	return "is a part of others"
 }
 
 // golangMethods returns the calls of every method.

@@ -11,27 +11,20 @@ type node map[string]any
 
 func ref(name string) node { return node{"$ref": "#/components/schemas/" + name} }
 
+// plainTypes has the kinds whose schema is only a type.
+var plainTypes = map[kind]string{kindString: "string", kindOpen: "string", kindInt: "integer", kindFloat: "number", kindBool: "boolean", kindObject: "object"}
+
 func (s *shape) schema() node {
+	if t := plainTypes[s.kind]; t != "" {
+		return node{"type": t}
+	}
 	switch s.kind {
-	case kindString:
-		return node{"type": "string"}
-	case kindInt:
-		return node{"type": "integer"}
-	case kindFloat:
-		return node{"type": "number"}
-	case kindBool:
-		return node{"type": "boolean"}
 	case kindWord:
-		if s.open {
-			return node{"type": "string"}
-		}
 		return node{"type": "string", "enum": s.words}
 	case kindWordOr:
 		return node{"oneOf": []node{{"type": "string", "enum": s.words}, {"type": "number"}}}
 	case kindTexts:
 		return node{"oneOf": []node{{"type": "string"}, {"type": "array", "items": node{"type": "object"}}}}
-	case kindObject:
-		return node{"type": "object"}
 	case kindList:
 		return node{"type": "array", "items": s.elem.schema()}
 	case kindPair:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -22,6 +23,7 @@ const (
 	kindFloat
 	kindBool
 	kindWord   // one of words
+	kindOpen   // one of words, or another, such as from a newer daemon
 	kindWordOr // one of words, or a number
 	kindTexts  // a text, or a list of objects
 	kindObject // an object with any members
@@ -36,10 +38,57 @@ const (
 type shape struct {
 	kind  kind
 	words []string
-	// open is set if there may be other words, such as from a newer daemon.
-	open bool
-	elem *shape
-	ref  *object
+	elem  *shape
+	ref   *object
+}
+
+// A language is a column of forms. Go has two, for values that the client writes and reads.
+type language int
+
+const (
+	goCall language = iota
+	goAnswer
+	typescript
+	python
+)
+
+// forms has the type of each kind in each language. $E stands for the type of elem or ref, and $|
+// and $, for the words with such a separator.
+var forms = [...][4]string{
+	kindAny:    {"any", "json.RawMessage", "any", "Any"},
+	kindString: {"string", "string", "string", "str"},
+	kindTime:   {"time.Time", "time.Time", "string", "str"},
+	kindInt:    {"int64", "int64", "number", "int"},
+	kindFloat:  {"float64", "float64", "number", "float"},
+	kindBool:   {"bool", "bool", "boolean", "bool"},
+	kindWord:   {"string", "string", "$|", "Literal[$,]"},
+	kindOpen:   {"string", "string", "$| | (string & {})", "str"},
+	kindWordOr: {"any", "json.RawMessage", "$| | number", "Union[Literal[$,], float]"},
+	kindTexts:  {"any", "json.RawMessage", "string | object[]", "Union[str, Sequence[Mapping[str, Any]]]"},
+	kindObject: {"any", "json.RawMessage", "object", "Any"}, // in Python a mapping, or an object of a provider's library
+	kindList:   {"[]$E", "[]$E", "$E[]", "List[$E]"},
+	kindPair:   {"[2]$E", "[2]$E", "[$E, $E]", "List[$E]"},
+	kindMap:    {"map[string]$E", "map[string]$E", "{ [name: string]: $E }", "Dict[str, $E]"},
+	kindStruct: {"$E", "$E", "$E", `"$E"`},
+	kindNull:   {"*$E", "*$E", "$E | null", "Optional[$E]"},
+}
+
+// in returns the type of a value in a language.
+func (s *shape) in(l language) string {
+	elem := ""
+	if s.ref != nil {
+		elem = s.ref.name
+	} else if s.elem != nil {
+		elem = s.elem.in(l)
+	}
+	if l == typescript && s.kind == kindList && strings.Contains(elem, " ") {
+		elem = "(" + elem + ")"
+	}
+	var words []string
+	for _, w := range s.words {
+		words = append(words, strconv.Quote(w))
+	}
+	return strings.NewReplacer("$E", elem, "$|", strings.Join(words, " | "), "$,", strings.Join(words, " , ")).Replace(forms[s.kind][l])
 }
 
 type field struct {
@@ -187,8 +236,10 @@ func (r *reader) shape(s *jsonschema.Schema, answer bool) *shape {
 	switch {
 	case s.Ref != "":
 		return &shape{kind: kindStruct, ref: r.object(s, answer)}
+	case s.Type == "string" && s.Enum != nil && answer:
+		return &shape{kind: kindOpen, words: words(s)}
 	case s.Type == "string" && s.Enum != nil:
-		return &shape{kind: kindWord, words: words(s), open: answer}
+		return &shape{kind: kindWord, words: words(s)}
 	case s.Type == "string" && s.Format == "date-time":
 		return &shape{kind: kindTime}
 	case s.Type == "array" && s.MaxItems != nil:
@@ -233,6 +284,11 @@ func title(s string) string {
 // needs returns the members that a call must have.
 func (o *object) needs() []field {
 	return slices.DeleteFunc(slices.Clone(o.fields), func(f field) bool { return !f.always })
+}
+
+// mayHave returns the members that a call may have.
+func (o *object) mayHave() []field {
+	return slices.DeleteFunc(slices.Clone(o.fields), func(f field) bool { return f.always })
 }
 
 // camel returns a name of the wire in camel case.

@@ -7,41 +7,6 @@ import (
 	"strings"
 )
 
-func (s *shape) py() string {
-	switch s.kind {
-	case kindString, kindTime:
-		return "str"
-	case kindInt:
-		return "int"
-	case kindFloat:
-		return "float"
-	case kindBool:
-		return "bool"
-	case kindWord:
-		if s.open {
-			return "str"
-		}
-		return "Literal[" + s.union(",", "") + "]"
-	case kindWordOr:
-		return "Union[Literal[" + s.union(",", "") + "], float]"
-	case kindTexts:
-		return "Union[str, Sequence[Mapping[str, Any]]]"
-	case kindObject:
-		return "Any" // a mapping, or an object of a provider's library
-	case kindList:
-		return "List[" + s.elem.py() + "]"
-	case kindPair:
-		return fmt.Sprintf("List[%s]", s.elem.py())
-	case kindMap:
-		return "Dict[str, " + s.elem.py() + "]"
-	case kindStruct:
-		return `"` + s.ref.name + `"`
-	case kindNull:
-		return "Optional[" + s.elem.py() + "]"
-	}
-	return "Any"
-}
-
 // reserved lists the keywords of Python that may be names of members in the protocol.
 var reserved = []string{"from", "import", "class", "def", "pass", "global", "is", "in", "not", "and", "or", "None", "True", "False", "lambda", "with", "as", "del", "except", "raise", "yield", "async", "await"}
 
@@ -59,7 +24,7 @@ func (p *protocol) python() string {
 		if sameAsKeywords(p, o) {
 			continue
 		}
-		always, may := o.needs(), slices.DeleteFunc(slices.Clone(o.fields), func(f field) bool { return f.always })
+		always, may := o.needs(), o.mayHave()
 		switch {
 		case len(o.fields) == 0:
 			pyClass(&b, o.name, "TypedDict", o.doc, nil)
@@ -93,7 +58,7 @@ func pyClass(b *strings.Builder, name, base, doc string, fields []field) {
 		}
 		fmt.Fprintf(b, "\n%s = TypedDict(\n    %q,\n    {\n", name, name)
 		for _, f := range fields {
-			fmt.Fprintf(b, "        %q: %s,\n", f.name, f.shape.py())
+			fmt.Fprintf(b, "        %q: %s,\n", f.name, f.shape.in(python))
 		}
 		fmt.Fprintf(b, "    }%s,\n)\n", total)
 		if name != whole {
@@ -109,7 +74,7 @@ func pyClass(b *strings.Builder, name, base, doc string, fields []field) {
 		b.WriteString("    pass\n")
 	}
 	for _, f := range fields {
-		fmt.Fprintf(b, "    %s: %s\n", f.name, f.shape.py())
+		fmt.Fprintf(b, "    %s: %s\n", f.name, f.shape.in(python))
 	}
 }
 
@@ -134,17 +99,17 @@ def _said(params: Dict[str, Any]) -> Dict[str, Any]:
 			}
 			var signature, members []string
 			star := false
-			for _, f := range sorted(m.params.fields) {
+			for _, f := range append(m.params.needs(), m.params.mayHave()...) {
 				switch {
 				case f.name == "deadline_ms":
 					continue // the argument timeout holds this member
 				case f.always:
-					signature = append(signature, pyName(f.name)+": "+quotedTypes(f.shape.py()))
+					signature = append(signature, pyName(f.name)+": "+quotedTypes(f.shape.in(python)))
 				default:
 					if !star {
 						signature, star = append(signature, "*"), true
 					}
-					signature = append(signature, fmt.Sprintf("%s: Optional[%s] = None", pyName(f.name), quotedTypes(f.shape.py())))
+					signature = append(signature, fmt.Sprintf("%s: Optional[%s] = None", pyName(f.name), quotedTypes(f.shape.in(python))))
 				}
 				members = append(members, fmt.Sprintf("%q: %s", f.name, pyName(f.name)))
 			}
@@ -164,21 +129,6 @@ def _said(params: Dict[str, Any]) -> Dict[str, Any]:
 		}
 	}
 	return b.String()
-}
-
-// sorted returns the fields with the required ones first.
-func sorted(fields []field) []field {
-	out := slices.Clone(fields)
-	slices.SortStableFunc(out, func(a, b field) int {
-		switch {
-		case a.always == b.always:
-			return 0
-		case a.always:
-			return -1
-		}
-		return 1
-	})
-	return out
 }
 
 // quotedTypes names types of the other module.

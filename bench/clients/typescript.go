@@ -8,51 +8,6 @@ import (
 
 const made = "Made by bench/clients from doc/schema.json. Don't edit."
 
-func (s *shape) ts() string {
-	switch s.kind {
-	case kindString, kindTime:
-		return "string"
-	case kindInt, kindFloat:
-		return "number"
-	case kindBool:
-		return "boolean"
-	case kindWord:
-		if s.open {
-			return s.union("|", " | (string & {})")
-		}
-		return s.union("|", "")
-	case kindWordOr:
-		return s.union("|", " | number")
-	case kindTexts:
-		return "string | object[]"
-	case kindObject:
-		return "object"
-	case kindList:
-		if e := s.elem.ts(); strings.Contains(e, " ") {
-			return "(" + e + ")[]"
-		}
-		return s.elem.ts() + "[]"
-	case kindPair:
-		return fmt.Sprintf("[%[1]s, %[1]s]", s.elem.ts())
-	case kindMap:
-		return fmt.Sprintf("{ [name: string]: %s }", s.elem.ts())
-	case kindStruct:
-		return s.ref.name
-	case kindNull:
-		return s.elem.ts() + " | null"
-	}
-	return "any"
-}
-
-// union returns the words as a union of literals.
-func (s *shape) union(sep, more string) string {
-	words := make([]string, len(s.words))
-	for i, w := range s.words {
-		words[i] = strconv.Quote(w)
-	}
-	return strings.Join(words, " "+sep+" ") + more
-}
-
 func (p *protocol) typescript() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// %s\n\nimport type { CallOptions } from \"./index.js\";\n", made)
@@ -74,7 +29,7 @@ func (p *protocol) typescript() string {
 			if f.always {
 				mark = ""
 			}
-			fmt.Fprintf(&b, "  %s%s: %s;\n", tsName(f.name), mark, f.shape.ts())
+			fmt.Fprintf(&b, "  %s%s: %s;\n", tsName(f.name), mark, f.shape.in(typescript))
 		}
 		b.WriteString("}\n")
 	}
