@@ -3,11 +3,9 @@ package relevance
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,9 +26,7 @@ type evalFlags struct {
 	sets      []string
 	questions string
 	with      []string
-	without   []string
 	ablate    bool
-	now       time.Time
 	mode      cli.Choice
 	vectors   cli.Choice
 	known     bool
@@ -52,7 +48,7 @@ whichever find most. Links in a folder are followed. A row of qa.jsonl is
 
 A hit covers a line if it is of that file and its lines contain it; with
 "end_line", any line from one to the other. Several sets are judged together.
-Ages are counted to the day after the newest note, or to --now.
+Ages are counted to the day after the newest note.
 
 --mode chooses words (the default), vectors or hybrid. Vectors come
 from the provider that the configuration names, or are made of what is known of the
@@ -61,7 +57,6 @@ others, noise and constant know nothing.
 
 --with changes settings, written as name=value: unit (passage, chunk, or place: what a
 search shows), and the weights of a passage's score, such as session=0 or before=0.
---without takes signals out.
 
 --ablate takes each signal out once and prints the loss.
 
@@ -70,7 +65,7 @@ identifiers, headings, dates, words with a letter wrong, names of notes and four
 of one line of --workspace, --n of each, chosen by --seed.`,
 		Example: `  mkbench eval --set shared/questions
   mkbench eval --set a --with unit=chunk --json
-  mkbench eval --set a --without feedback
+  mkbench eval --set a --with feedback=0
   mkbench eval --set a,b,c --ablate
   mkbench eval --set a --mode hybrid --vectors adversarial
   mkbench eval --known-items --workspace ~/notes --n 100`,
@@ -86,14 +81,12 @@ of one line of --workspace, --n of each, chosen by --seed.`,
 	f.StringSliceVar(&e.sets, "set", nil, "`folders` with Markdown files and questions on them")
 	f.StringVar(&e.questions, "questions", "", "`file` with the questions (default qa.jsonl in the folder)")
 	f.StringSliceVar(&e.with, "with", nil, "judge with these `settings`, as name=value")
-	f.StringSliceVar(&e.without, "without", nil, "judge without these `signals`, by the names of their weights")
 	f.Var(&e.mode, "mode", "what is searched by (default words)")
 	f.Var(&e.vectors, "vectors", "make vectors of what is known of the set, instead of asking the provider")
 	f.BoolVar(&e.known, "known-items", false, "look for what --workspace holds, as somebody would type it")
 	f.Uint64Var(&e.seed, "seed", 1, "chooses the known items")
 	f.IntVar(&e.n, "n", 100, "how many known items of each kind")
 	f.BoolVar(&e.ablate, "ablate", false, "take each signal out once, and print what differs")
-	cli.TimeFlag(f, &e.now, "now", "the moment that ages are counted to, in RFC 3339 (default the day after the newest note)")
 	return cmd
 }
 
@@ -155,14 +148,6 @@ func (e *evalFlags) settings(a *cli.App) (s judging, err error) {
 		}
 		s.written = append(s.written, w)
 	}
-	for _, name := range e.without {
-		k, err := knobNamed(strings.ToLower(strings.TrimSpace(name)))
-		if err != nil {
-			return s, cli.Usagef("%s", err)
-		}
-		*k.in(&s.opts.Signals) = k.off()
-		s.written = append(s.written, fmt.Sprintf("%s=%g", k, k.off()))
-	}
 	return s, nil
 }
 
@@ -207,7 +192,7 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 		if opts.Embedder, err = e.embed(ctx, a, b); err != nil {
 			return err
 		}
-		answers, err := e.ask(ctx, b, &opts)
+		answers, err := ask(ctx, b, &opts)
 		if err != nil {
 			return err
 		}
@@ -225,7 +210,7 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 			opts.Signals = signals
 			for _, b := range benches {
 				b.Unpacked = true
-				answers, err := e.ask(ctx, b, &opts)
+				answers, err := ask(ctx, b, &opts)
 				if err != nil {
 					return nil, err
 				}
@@ -254,19 +239,12 @@ func (e *evalFlags) open(ctx context.Context, dir string) (*Bench, error) {
 }
 
 // ask asks the questions of a set.
-func (e *evalFlags) ask(ctx context.Context, b *Bench, opts *retrieval.Options) ([]Answer, error) {
-	now, err := e.moment(ctx, b)
+func ask(ctx context.Context, b *Bench, opts *retrieval.Options) ([]Answer, error) {
+	now, err := b.Moment(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return b.Ask(ctx, opts, now)
-}
-
-func (e *evalFlags) moment(ctx context.Context, b *Bench) (time.Time, error) {
-	if !e.now.IsZero() {
-		return e.now, nil
-	}
-	return b.Moment(ctx)
 }
 
 // embed fills a set's index with the vectors that the mode needs, and returns their provider. The
@@ -321,14 +299,11 @@ func (e *evalFlags) knownItems(ctx context.Context, a *cli.App) error {
 	}
 	defer b.Close()
 	b.Chunks, b.Places = s.chunks, s.places
-	now, err := e.moment(ctx, b)
+	now, err := b.Moment(ctx)
 	if err != nil {
 		return err
 	}
-	if e.now.IsZero() {
-		now = now.AddDate(0, 0, 1)
-	}
-	ours, err := b.AskKnown(ctx, b.KnownItems(e.seed, e.n), &s.opts, now)
+	ours, err := b.AskKnown(ctx, b.KnownItems(e.seed, e.n), &s.opts, now.AddDate(0, 0, 1))
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func TestEval(t *testing.T) {
 
 func TestEvalTuned(t *testing.T) {
 	dir := evalSample(t)
-	code, out, stderr := invoke(t, "eval", "--set", dir+","+dir, "--ablate", "--without", "Feedback", "--json")
+	code, out, stderr := invoke(t, "eval", "--set", dir+","+dir, "--ablate", "--with", "Feedback=0", "--json")
 	var doc struct {
 		With     []string `json:"with"`
 		Ablation []struct {
@@ -72,7 +72,7 @@ func TestEvalTuned(t *testing.T) {
 	if code != cli.ExitOK || json.Unmarshal([]byte(out), &doc) != nil {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	if len(doc.With) != 1 || doc.With[0] != "feedback=0" || len(doc.Ablation) == 0 || doc.Ablation[0].Signal != "before" || doc.Ablation[0].Value != .6 {
+	if len(doc.With) != 1 || doc.With[0] != "Feedback=0" || len(doc.Ablation) == 0 || doc.Ablation[0].Signal != "before" || doc.Ablation[0].Value != .6 {
 		t.Errorf("%+v", doc)
 	}
 	for _, a := range doc.Ablation {
@@ -109,7 +109,7 @@ func TestEvalBad(t *testing.T) {
 		{"eval --set " + dir + " --with nothing=1", cli.ExitUsage, "no such setting"},
 		{"eval --set " + dir + " --with unit=word", cli.ExitUsage, "passage, chunk or place"},
 		{"eval --set " + dir + " --set " + bad + " --questions x", cli.ExitUsage, "one set"},
-		{"eval --set " + dir + " --without luck", cli.ExitUsage, "there are before"},
+		{"eval --set " + dir + " --with luck=0", cli.ExitUsage, "there are before"},
 		{"eval --set " + bad, cli.ExitError, "qa.jsonl:2"},
 		{"eval --set " + filepath.Join(dir, "nowhere"), cli.ExitError, "qa.jsonl"},
 	} {
