@@ -4,7 +4,7 @@
 // the questions that memory answers after thirty nights, and the curated entries that a reader
 // called useful.
 //
-//	memory [-sealed] [-whole] [-sessions DIR] [-draw N] [-pairs]
+//	memory [-sealed] [-whole] [-sessions DIR] [-draw N]
 //
 // The sets are the project's own (CC0). They are pairs of statements in four languages, made from
 // forms by rules; five workspaces in the styles of different people, each with two months of

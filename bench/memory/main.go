@@ -13,16 +13,15 @@ import (
 
 // options are the flags.
 type options struct {
-	sealed, pairs, whole bool
-	sessions             string
-	draw                 int
+	sealed, whole bool
+	sessions      string
+	draw          int
 }
 
 func main() {
 	var o options
 	flag.BoolVar(&o.sealed, "sealed", false, "judge the half of pairs and questions that is kept from making rules")
 	flag.BoolVar(&o.whole, "whole", false, "judge all made workspaces over sixty nights, and not one over four")
-	flag.BoolVar(&o.pairs, "pairs", false, "judge the planted statements alone, and say which were missed and which alarmed falsely")
 	flag.StringVar(&o.sessions, "sessions", "", "a `folder` with recorded sessions, at most two folders deep")
 	flag.IntVar(&o.draw, "draw", 0, "print so many of the entries that were curated, with their sources and verdicts")
 	flag.Parse()
@@ -36,16 +35,6 @@ func run(ctx context.Context, o *options) error {
 	c, err := judgePairs(ctx, o.sealed)
 	if err != nil {
 		return err
-	}
-	if o.pairs {
-		for _, m := range c.missed {
-			fmt.Println("missed:", m)
-		}
-		for _, m := range c.alarmed {
-			fmt.Println("false alarm:", m)
-		}
-		fmt.Printf("found %d of %d, %d false alarms on %d near misses\n", c.found, c.planted, c.alarms, c.near)
-		return nil
 	}
 	lives, err := lifeOf(ctx, o)
 	if err != nil {
