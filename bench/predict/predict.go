@@ -7,9 +7,9 @@
 //	bills of calls before i ─► anchor, line, habits ───────────────────┘
 //
 // A prediction for a call sees the host's messages and their times up to that call, and nothing
-// that was billed for it or later. The lifetime is taken from the recorded writes unless it is
-// given. The size of tools and system prompt is inferred from the first billed call unless it is
-// given. The first billed call is then not judged.
+// that was billed for it or later. The lifetime is taken from the recorded writes. The size of
+// tools and system prompt is inferred from the first billed call unless it is given. The first
+// billed call is then not judged.
 //
 // With calibration, the default, the bills of earlier calls teach more. The last one is the
 // anchor: only the messages after it are counted. A fitted line corrects that count, since hosts
@@ -41,9 +41,6 @@ type options struct {
 	// Fixed is the size of tools and system prompt in tokens. If it is 0, Run infers it from the
 	// first billed call.
 	Fixed int
-	// TTL is the lifetime of the host's entries. 0 means the lifetime of the host's recorded
-	// writes.
-	TTL time.Duration
 	// Book is the price book that describes how models cache. Nil means the default book.
 	Book *cachelayout.Book
 	// Counter counts text. Nil means the model's counter.
@@ -139,7 +136,7 @@ type report struct {
 	FixedTokens int `json:"fixed_tokens"`
 	// TTLSeconds is the assumed lifetime.
 	TTLSeconds int `json:"ttl_seconds"`
-	// TTLFrom is the source of TTLSeconds: "given", "recorded" or "book".
+	// TTLFrom is the source of TTLSeconds: "recorded" or "book".
 	TTLFrom string `json:"ttl_from"`
 	// summary sums up the judged calls.
 	Summary summary `json:"summary"`
@@ -153,7 +150,6 @@ const (
 
 // The sources of the lifetime.
 const (
-	ttlGiven    = "given"
 	ttlRecorded = "recorded"
 	ttlBook     = "book"
 )

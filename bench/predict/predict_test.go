@@ -244,10 +244,6 @@ func TestVerdicts(t *testing.T) {
 	if sum.PastTTL != 1 || *sum.Recall != 1 || *sum.Precision != 0.5 || sum.Unexplained != 1 || sum.Explained.Calls != 2 {
 		t.Errorf("summary %+v", sum)
 	}
-	r = run([]segment{session([]step{{0, 900, 300}, {30 * time.Minute, 900, 300}})}, &options{Counter: perByte{}, TTL: time.Hour})
-	if got := verdicts(r); got[1] != unexplained {
-		t.Errorf("within a given lifetime of an hour: %v", got)
-	}
 }
 
 // TestSharedPrefixIsLearned: what a cold call reads all the same is expected of the

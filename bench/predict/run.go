@@ -71,10 +71,7 @@ func (p *predictor) first(segments []segment) {
 			}
 		}
 	}
-	p.ttl, p.report.TTLFrom = p.opt.TTL, ttlGiven
-	if p.ttl == 0 {
-		p.ttl, p.report.TTLFrom = recordedTTL(model, w5, w1), ttlRecorded
-	}
+	p.ttl, p.report.TTLFrom = recordedTTL(model, w5, w1), ttlRecorded
 	if p.ttl == 0 {
 		p.ttl, p.report.TTLFrom = model.TTL(0), ttlBook
 	}

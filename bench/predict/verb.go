@@ -14,16 +14,9 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 )
 
-// flags are the flags of the verb.
-type flags struct {
-	transcripts []string
-	fixed       int
-	ttl         time.Duration
-}
-
 // Verb is the verb predict of mkbench.
 func Verb(a *cli.App) *cobra.Command {
-	b := &flags{}
+	var transcripts []string
 	cmd := &cobra.Command{
 		Long: `predict goes through recorded sessions call by call and says from messages and times
 alone what each call should have read from the cache, written to it and sent beside
@@ -38,12 +31,10 @@ in no figure; such calls are counted, and so is the first, which gives the fixed
 		Example: `  mkbench predict -t session.jsonl
   mkbench predict -t monday.jsonl,tuesday.jsonl --json`,
 		Args: cli.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runVerb(a, b) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runVerb(a, transcripts) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVarP(&b.transcripts, "transcript", "t", nil, "recorded session `files`")
-	f.IntVar(&b.fixed, "fixed-tokens", 0, "size of system prompt and tools (default what the first bill implies)")
-	f.DurationVar(&b.ttl, "ttl", 0, "lifetime of cache entries, 5m or 1h (default the recorded writes')")
+	f.StringSliceVarP(&transcripts, "transcript", "t", nil, "recorded session `files`")
 	a.PricesFlag(cmd)
 	return cmd
 }
@@ -86,21 +77,18 @@ type unexplainedCall struct {
 	Recorded   tokens    `json:"recorded"`
 }
 
-func runVerb(a *cli.App, b *flags) error {
-	if len(b.transcripts) == 0 {
+func runVerb(a *cli.App, transcripts []string) error {
+	if len(transcripts) == 0 {
 		return cli.Usagef("predict needs --transcript FILE")
-	}
-	if b.fixed < 0 || b.ttl < 0 {
-		return cli.Usagef("--fixed-tokens and --ttl are not negative")
 	}
 	book, err := a.Book()
 	if err != nil {
 		return err
 	}
-	opt := options{Fixed: b.fixed, TTL: b.ttl, Book: book}
+	opt := options{Book: book}
 	doc := predictJSON{Schema: "memkernel/bench_predict/v1", Sessions: []predictedSession{}}
-	for i, path := range b.transcripts {
-		a.Step("predicting", i, len(b.transcripts), "session")
+	for i, path := range transcripts {
+		a.Step("predicting", i, len(transcripts), "session")
 		s, err := predictSession(a, path, opt)
 		a.ProgressDone()
 		if err != nil {
