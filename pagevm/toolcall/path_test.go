@@ -38,6 +38,7 @@ func TestClassifyCall(t *testing.T) {
 		{"Bash", `{"command":"cat > out.txt <<'EOF'\nhello\nEOF"}`, CallEdit, []string{"out.txt"}},
 		{"Bash", `{"command":"make test 2>&1 | tail -5"}`, CallOther, nil},
 		{"Bash", `{"command":"go test ./... > /dev/null 2>&1"}`, CallOther, nil},
+		{"Bash", `{"command":"make >>2>&1 | head -60"}`, CallEdit, []string{"2"}},
 		{"Read", `{"file_path":"/a\u001b[2J.go"}`, CallRead, []string{}},
 		{"Bash", `{"command":"cat 'a\u202eb' c.go"}`, CallRead, []string{"c.go"}},
 		{"apply_patch", "*** Begin Patch\n*** Update File: a\u009b.go\n@@\n-x\n+y\n*** Add File: c.md\n+z\n*** End Patch", CallEdit, []string{"c.md"}},
