@@ -72,7 +72,7 @@ type knownAnswer struct {
 
 // KnownItems chooses at most n items of each kind from the indexed files. The same seed chooses
 // the same items.
-func (b *Bench) KnownItems(seed uint64, n int) []KnownItem {
+func (b *bench) KnownItems(seed uint64, n int) []KnownItem {
 	all := map[string]map[string]KnownItem{}
 	add := func(it KnownItem) {
 		if all[it.Kind] == nil {
@@ -169,7 +169,7 @@ func singleWords(line string) []wordSpan {
 
 // ofFile adds the headings of a file, each with the lines of its section. It also adds the file's
 // date, and its name if the name has two words and the text lacks it.
-func (b *Bench) ofFile(path string, add func(KnownItem)) {
+func (b *bench) ofFile(path string, add func(KnownItem)) {
 	d := markdownstore.Parse(path, strings.Join(b.lines[path], "\n"))
 	whole := []Evidence{{path, 1, len(b.lines[path])}}
 	if name := nameOf(d); len(strings.Fields(name)) > 1 && strings.ContainsFunc(name, unicode.IsLetter) && !stands(d.Body, name, true) {
@@ -201,7 +201,7 @@ const contentRunes = 4
 // wordsApart adds, for each line, four content words in their order, no two of them adjacent,
 // that occur together on no other line. held has the lines of each word. Scripts without spaces
 // have none.
-func (b *Bench) wordsApart(held map[string][]Evidence, rng *rand.Rand, add func(KnownItem)) {
+func (b *bench) wordsApart(held map[string][]Evidence, rng *rand.Rand, add func(KnownItem)) {
 	for _, path := range slices.Sorted(maps.Keys(b.lines)) {
 		for i, line := range b.lines[path] {
 			words := contentWords(line, b.stops)
@@ -273,14 +273,14 @@ func mistyped(word string, rng *rand.Rand) string {
 const knownLimit = 10
 
 // AskKnown searches for items with the judged search.
-func (b *Bench) AskKnown(ctx context.Context, items []KnownItem, opts *retrieval.Options, now time.Time) ([]knownAnswer, error) {
+func (b *bench) AskKnown(ctx context.Context, items []KnownItem, opts *retrieval.Options, now time.Time) ([]knownAnswer, error) {
 	return b.askEach(ctx, items, b.finder(opts, now))
 }
 
 // ComparePlain searches FTS5 tables for the items of answers, which it compares with those. Names
 // are looked for in files by name and text, all other kinds in lines and in paragraphs: the rows
 // that find more count.
-func (b *Bench) ComparePlain(ctx context.Context, ours []knownAnswer) (map[string]known, error) {
+func (b *bench) ComparePlain(ctx context.Context, ours []knownAnswer) (map[string]known, error) {
 	out, most := map[string]known{}, map[string]float64{}
 	for _, rows := range []string{rowsLine, rowsParagraph, rowsFile} {
 		p, err := b.openPlain(ctx, rows)
@@ -325,7 +325,7 @@ func graded(answers []knownAnswer) (out []Answer) {
 }
 
 // askEach rates the hits of a search for each item.
-func (b *Bench) askEach(ctx context.Context, items []KnownItem, find finder) ([]knownAnswer, error) {
+func (b *bench) askEach(ctx context.Context, items []KnownItem, find finder) ([]knownAnswer, error) {
 	a := analysis.New()
 	var out []knownAnswer
 	for _, it := range items {
@@ -338,7 +338,7 @@ func (b *Bench) askEach(ctx context.Context, items []KnownItem, find finder) ([]
 	return out, nil
 }
 
-func (b *Bench) rateKnown(a *analysis.Analyzer, it KnownItem, hits []retrieval.Hit) knownAnswer {
+func (b *bench) rateKnown(a *analysis.Analyzer, it KnownItem, hits []retrieval.Hit) knownAnswer {
 	out := knownAnswer{KnownItem: it, Lines: sizes{}}
 	n := 0
 	for i, h := range hits {
@@ -357,7 +357,7 @@ func (b *Bench) rateKnown(a *analysis.Analyzer, it KnownItem, hits []retrieval.H
 }
 
 // holds reports whether the lines of a hit hold an item.
-func (b *Bench) holds(a *analysis.Analyzer, it KnownItem, h retrieval.Hit) bool {
+func (b *bench) holds(a *analysis.Analyzer, it KnownItem, h retrieval.Hit) bool {
 	if slices.ContainsFunc(it.places, func(e Evidence) bool { return e.in(h.Path, h.StartLine, h.EndLine) }) {
 		return true
 	}
@@ -424,7 +424,7 @@ func ofKind(answers []knownAnswer, kind string) []knownAnswer {
 
 // Asked returns items that a prompt does not show by itself. They are phrases and identifiers
 // that are in the folder of notes and in no file at the root.
-func (b *Bench) Asked(seed uint64, n int) []KnownItem {
+func (b *bench) Asked(seed uint64, n int) []KnownItem {
 	var out []KnownItem
 	for _, it := range b.KnownItems(seed, 4*n) {
 		if len(out) < n && (it.Kind == kindPhrase || it.Kind == kindIdentifier) && !b.atRoot(it) {
@@ -434,7 +434,7 @@ func (b *Bench) Asked(seed uint64, n int) []KnownItem {
 	return out
 }
 
-func (b *Bench) atRoot(it KnownItem) bool {
+func (b *bench) atRoot(it KnownItem) bool {
 	for path, lines := range b.lines {
 		if !strings.Contains(path, "/") && b.HeldBy(it, path, 1, len(lines)) {
 			return true
@@ -444,7 +444,7 @@ func (b *Bench) atRoot(it KnownItem) bool {
 }
 
 // HeldBy reports whether lines of a file hold an item word for word.
-func (b *Bench) HeldBy(it KnownItem, path string, from, to int) bool {
+func (b *bench) HeldBy(it KnownItem, path string, from, to int) bool {
 	lines := b.lines[path]
 	lines = lines[min(max(from-1, 0), len(lines)):min(to, len(lines))]
 	return slices.ContainsFunc(lines, func(l string) bool { return stands(l, it.holds, it.within) })

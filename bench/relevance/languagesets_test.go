@@ -40,7 +40,7 @@ func TestLanguageSets(t *testing.T) {
 	t.Run("mixed", func(t *testing.T) { languageRecall(t, open(t, mixed)) })
 }
 
-func languageRecall(t *testing.T, b *Bench) {
+func languageRecall(t *testing.T, b *bench) {
 	t.Helper()
 	got := run(t, b, retrieval.Options{})
 	if got.RecallAt10 < .96 || got.NDCGAt10 < .9 {

@@ -10,7 +10,7 @@ import (
 )
 
 // beside asks a set for ten lines and for ten places.
-func beside(t *testing.T, b *Bench) (lines, places report) {
+func beside(t *testing.T, b *bench) (lines, places report) {
 	t.Helper()
 	b.Hits, b.Unpacked = 10, true
 	lines = run(t, b, retrieval.Options{})

@@ -34,7 +34,7 @@ type plain struct {
 
 // openPlain makes the table in memory, with the SQLite driver that the index uses. A row is what
 // rows says; a row that is a file has the file's name too.
-func (b *Bench) openPlain(ctx context.Context, rows string) (p plain, err error) {
+func (b *bench) openPlain(ctx context.Context, rows string) (p plain, err error) {
 	p.stops = b.stops
 	driver := "sqlite"
 	if !slices.Contains(sql.Drivers(), driver) {

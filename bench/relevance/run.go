@@ -26,8 +26,8 @@ type engine interface {
 	Close() error
 }
 
-// Bench is a set with its index.
-type Bench struct {
+// bench is a set with its index.
+type bench struct {
 	Set
 	Index engine
 	// MinShare is [retrieval.Query.MinShare] of every question.
@@ -53,8 +53,8 @@ type Bench struct {
 }
 
 // Open indexes a set's folder. It follows links to folders and files. The index is in a temporary folder, which Close removes.
-func Open(ctx context.Context, set Set) (b *Bench, err error) {
-	made := &Bench{Set: set, cache: budget.NewCache(0), lines: map[string][]string{}}
+func Open(ctx context.Context, set Set) (b *bench, err error) {
+	made := &bench{Set: set, cache: budget.NewCache(0), lines: map[string][]string{}}
 	defer func() {
 		if err != nil {
 			made.Close()
@@ -96,7 +96,7 @@ func Open(ctx context.Context, set Set) (b *Bench, err error) {
 
 // sync fills the index. A file that can't be indexed is an error, because the questions about the
 // file would count as failures of the search.
-func (b *Bench) sync(ctx context.Context) error {
+func (b *bench) sync(ctx context.Context) error {
 	report, err := b.Index.Sync(ctx, b.files(ctx), b.chunks, nil)
 	switch {
 	case err != nil:
@@ -110,7 +110,7 @@ func (b *Bench) sync(ctx context.Context) error {
 }
 
 // files lists the indexed files.
-func (b *Bench) files(ctx context.Context) iter.Seq2[index.FileStat, error] {
+func (b *bench) files(ctx context.Context) iter.Seq2[index.FileStat, error] {
 	return func(yield func(index.FileStat, error) bool) {
 		for f, err := range b.store.Walk(ctx) {
 			if err == nil && !f.Indexed {
@@ -123,7 +123,7 @@ func (b *Bench) files(ctx context.Context) iter.Seq2[index.FileStat, error] {
 	}
 }
 
-func (b *Bench) chunks(path string) ([]index.Chunk, error) {
+func (b *bench) chunks(path string) ([]index.Chunk, error) {
 	f, err := b.store.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (b *Bench) chunks(path string) ([]index.Chunk, error) {
 }
 
 // Close removes the index.
-func (b *Bench) Close() error {
+func (b *bench) Close() error {
 	if b.Index != nil {
 		b.Index.Close()
 	}
@@ -173,19 +173,19 @@ type Answer struct {
 type finder = func(ctx context.Context, text string, limit int) ([]retrieval.Hit, error)
 
 // Ask asks all questions as if the time were now, and judges each answer.
-func (b *Bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time) ([]Answer, error) {
+func (b *bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time) ([]Answer, error) {
 	return b.askAll(ctx, b.finder(opts, now))
 }
 
 // finder is the judged search.
-func (b *Bench) finder(opts *retrieval.Options, now time.Time) finder {
+func (b *bench) finder(opts *retrieval.Options, now time.Time) finder {
 	r := retrieval.New(b.Index, opts)
 	return func(ctx context.Context, text string, limit int) ([]retrieval.Hit, error) {
 		return b.search(ctx, r, text, limit, now)
 	}
 }
 
-func (b *Bench) askAll(ctx context.Context, find finder) (out []Answer, err error) {
+func (b *bench) askAll(ctx context.Context, find finder) (out []Answer, err error) {
 	for _, q := range b.Questions {
 		hits, err := find(ctx, q.Text, hitLimit)
 		if err != nil {
@@ -198,7 +198,7 @@ func (b *Bench) askAll(ctx context.Context, find finder) (out []Answer, err erro
 
 // AskOther asks another search all questions, and judges each answer. index gets the lines of the
 // files, by path.
-func (b *Bench) AskOther(ctx context.Context, index func(files map[string][]string) (finder, error)) ([]Answer, error) {
+func (b *bench) AskOther(ctx context.Context, index func(files map[string][]string) (finder, error)) ([]Answer, error) {
 	find, err := index(b.lines)
 	if err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func (b *Bench) AskOther(ctx context.Context, index func(files map[string][]stri
 // AskPlain searches FTS5 tables of the same lines for all questions, and judges each answer. Of
 // tables with lines, paragraphs and sections as rows it takes the one that finds most within 1,000
 // tokens, and returns what its rows are. Other figures grow with the rows.
-func (b *Bench) AskPlain(ctx context.Context) (best []Answer, rows string, err error) {
+func (b *bench) AskPlain(ctx context.Context) (best []Answer, rows string, err error) {
 	most := -1.0
 	for _, kind := range []string{rowsLine, rowsParagraph, rowsSection} {
 		p, err := b.openPlain(ctx, kind)
@@ -229,7 +229,7 @@ func (b *Bench) AskPlain(ctx context.Context) (best []Answer, rows string, err e
 	return best, rows, nil
 }
 
-func (b *Bench) judge(q Question, hits []retrieval.Hit) Answer {
+func (b *bench) judge(q Question, hits []retrieval.Hit) Answer {
 	m := rate(q, hits, b.count)
 	if !b.Unpacked {
 		m.pack(q, hits, b.count)
@@ -237,17 +237,17 @@ func (b *Bench) judge(q Question, hits []retrieval.Hit) Answer {
 	return Answer{q, m, ranksOf(q.Evidence, hits)}
 }
 
-func (b *Bench) count(s string) int { return b.cache.Count(b.counter, s).Tokens }
+func (b *bench) count(s string) int { return b.cache.Count(b.counter, s).Tokens }
 
 // age is the workspace's own rule for the date of a file.
-func (b *Bench) age(path, _ string, mod time.Time) (time.Time, bool) {
+func (b *bench) age(path, _ string, mod time.Time) (time.Time, bool) {
 	class, _ := markdownstore.Classify(path)
 	return markdownstore.File{Path: path, ModTime: mod, Class: class}.AgesFrom(time.UTC)
 }
 
 // newest returns the last date of the set's dated files, or zero if no file has a date. The
 // questions could be asked only after that date.
-func (b *Bench) newest(ctx context.Context) (time.Time, error) {
+func (b *bench) newest(ctx context.Context) (time.Time, error) {
 	var last time.Time
 	for f, err := range b.store.Walk(ctx) {
 		if err != nil {
@@ -262,7 +262,7 @@ func (b *Bench) newest(ctx context.Context) (time.Time, error) {
 
 // Moment returns the default time of the questions. It is on the day after the newest note, or at
 // any time if nothing in the set has a date.
-func (b *Bench) Moment(ctx context.Context) (time.Time, error) {
+func (b *bench) Moment(ctx context.Context) (time.Time, error) {
 	last, err := b.newest(ctx)
 	if last.IsZero() {
 		last = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

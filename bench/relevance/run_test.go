@@ -17,7 +17,7 @@ import (
 )
 
 // openFile reads the questions on a folder and indexes it.
-func openFile(dir, questions string) (*Bench, error) {
+func openFile(dir, questions string) (*bench, error) {
 	set, err := Read(dir, questions)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func openFile(dir, questions string) (*Bench, error) {
 	return Open(context.Background(), set)
 }
 
-func open(t testing.TB, dir string) *Bench {
+func open(t testing.TB, dir string) *bench {
 	t.Helper()
 	b, err := openFile(dir, filepath.Join(dir, "qa.jsonl"))
 	if err != nil {
@@ -40,7 +40,7 @@ func open(t testing.TB, dir string) *Bench {
 }
 
 // dayAfter is the day after the last note: the worst moment for old ones.
-func dayAfter(t testing.TB, b *Bench) time.Time {
+func dayAfter(t testing.TB, b *bench) time.Time {
 	t.Helper()
 	last, err := b.newest(context.Background())
 	if err != nil {
@@ -52,7 +52,7 @@ func dayAfter(t testing.TB, b *Bench) time.Time {
 	return last.AddDate(0, 0, 1)
 }
 
-func run(t testing.TB, b *Bench, o retrieval.Options) report {
+func run(t testing.TB, b *bench, o retrieval.Options) report {
 	t.Helper()
 	answers, err := b.Ask(context.Background(), &o, dayAfter(t, b))
 	if err != nil {
@@ -256,7 +256,7 @@ func BenchmarkChoices(b *testing.B) {
 	}
 }
 
-func measure(b *testing.B, set *Bench, name string, o retrieval.Options, share float64) {
+func measure(b *testing.B, set *bench, name string, o retrieval.Options, share float64) {
 	b.Run(set.Name+"/"+strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
 		set.MinShare = share
 		var r report

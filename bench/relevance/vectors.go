@@ -53,7 +53,7 @@ type made struct {
 }
 
 // Vectors makes a provider of a kind of vectors for the set.
-func (b *Bench) Vectors(kind string) (embed.Provider, error) {
+func (b *bench) Vectors(kind string) (embed.Provider, error) {
 	if !slices.Contains(vectorKinds, kind) {
 		return nil, fmt.Errorf("there are no vectors %q, there are %s", kind, strings.Join(vectorKinds, ", "))
 	}
@@ -82,7 +82,7 @@ func (b *Bench) Vectors(kind string) (embed.Provider, error) {
 }
 
 // mislead puts a question's concept on chunks without evidence.
-func (b *Bench) mislead(m *made, q Question, concept []float32) {
+func (b *bench) mislead(m *made, q Question, concept []float32) {
 	rng := rand.New(rand.NewPCG(hashed(q.ID+q.Text), 0))
 	for n, tries := 0, 0; n < wrongChunks && tries < 10*wrongChunks; tries++ {
 		c := b.cut[rng.IntN(len(b.cut))]
@@ -198,7 +198,7 @@ type cut struct {
 
 // Embed fills the index with a provider's vectors. A text that the provider refuses is an error,
 // because questions about the text would count as failures of the search.
-func (b *Bench) Embed(ctx context.Context, p embed.Provider) error {
+func (b *bench) Embed(ctx context.Context, p embed.Provider) error {
 	dim := embed.Describe(p).Dim
 	if dim == 0 {
 		v, err := p.EmbedQuery(ctx, "length")
@@ -228,7 +228,7 @@ func (b *Bench) Embed(ctx context.Context, p embed.Provider) error {
 	return nil
 }
 
-func (b *Bench) unembedded(ctx context.Context, model string) iter.Seq2[embed.Text[index.Hash], error] {
+func (b *bench) unembedded(ctx context.Context, model string) iter.Seq2[embed.Text[index.Hash], error] {
 	return func(yield func(embed.Text[index.Hash], error) bool) {
 		for m, err := range b.Index.MissingEmbeddings(ctx, model) {
 			if !yield(embed.Text[index.Hash]{Key: m.Hash, Text: embed.Compose(m.Trail, m.Text)}, err) {

@@ -175,7 +175,7 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 		return err
 	}
 	doc := evaluation{Schema: "memkernel/eval/v1", With: s.written, Mode: e.mode.Value, Vectors: e.vectors.Value}
-	var benches []*Bench
+	var benches []*bench
 	var ours, plain []Answer
 	var rows []string
 	defer a.ProgressDone()
@@ -230,7 +230,7 @@ func (e *evalFlags) run(ctx context.Context, a *cli.App) error {
 	return doc.draw(a.Out, a.Style())
 }
 
-func (e *evalFlags) open(ctx context.Context, dir string) (*Bench, error) {
+func (e *evalFlags) open(ctx context.Context, dir string) (*bench, error) {
 	set, err := Read(dir, cmp.Or(e.questions, filepath.Join(dir, "qa.jsonl")))
 	if err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (e *evalFlags) open(ctx context.Context, dir string) (*Bench, error) {
 }
 
 // ask asks the questions of a set.
-func ask(ctx context.Context, b *Bench, opts *retrieval.Options) ([]Answer, error) {
+func ask(ctx context.Context, b *bench, opts *retrieval.Options) ([]Answer, error) {
 	now, err := b.Moment(ctx)
 	if err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func ask(ctx context.Context, b *Bench, opts *retrieval.Options) ([]Answer, erro
 
 // embed fills a set's index with the vectors that the mode needs, and returns their provider. The
 // provider is nil if the mode uses only words.
-func (e *evalFlags) embed(ctx context.Context, a *cli.App, b *Bench) (p embed.Provider, err error) {
+func (e *evalFlags) embed(ctx context.Context, a *cli.App, b *bench) (p embed.Provider, err error) {
 	if e.mode.Value == modeWords {
 		return nil, nil
 	}
