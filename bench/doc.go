@@ -1,12 +1,12 @@
 // Package bench measures the cost of memkernel to its host: planning a prompt, counting tokens,
 // reading transcripts. It holds only benchmarks. The other packages of the module judge
-// memkernel, make files and check releases. The command cmd/mkbench runs the judgements; its
-// documents have no schema.
+// memkernel, make files and check releases. The command cmd/mkbench runs most of the judgements. Its
+// JSON documents are not in doc/schema.json.
 //
 //	go test -C bench -run '^$' -bench .
 //
-// A time alone means little on another machine, so every figure is compared with the figure of a
-// reference, measured in the same run:
+// A time alone means little on another machine. So each benchmark also measures a reference in the
+// same run, and reports its own figure relative to the reference:
 //
 //	BenchmarkPlan    a plan, as a share of the processor time that the reference
 //	                 tokenizer (tiktoken-go) takes to tokenise the same texts once
@@ -35,16 +35,16 @@
 //	sync-ms/op       time inside fsync and syncfs, milliseconds per plan; the
 //	                 file system's name is in the benchmark's name
 //	bill-%           the proxy's addition to the bill of all input, in percent;
-//	                 direct-usd and proxy-usd are the bills, unplanned the requests
-//	                 that had no plan in time, cuts those that were cut
+//	                 direct-usd and proxy-usd are the bills, unplanned counts the
+//	                 requests without a plan in time, cuts the requests with a cut
 //	added-ms         the proxy's delay of the first byte, medians, milliseconds
-//	cpu-us/turn      processor time per turn, microseconds; x-smallest against the
-//	                 shortest session of the same way
+//	cpu-us/turn      processor time per turn, microseconds; x-smallest is the same
+//	                 relative to the shortest session of the same benchmark
 //	x-reference      how many times faster than the reference tokenizer
 //	x-json-any       throughput against encoding/json decoding the same lines
 //	x-json-struct    into any, and into a struct that leaves all content raw
 //
-// Nothing here reads the network. The conversation is the bundled sample, about 200,000 tokens in
+// The benchmarks use no network. The conversation is the bundled sample, about 200,000 tokens in
 // 495 messages. The indexed notes are made from real text next to the repository. If that text is
 // missing, the benchmarks that need it are skipped. BenchmarkRecall, BenchmarkRetrieval and
 // BenchmarkColdSearch use invented words instead.

@@ -16,11 +16,11 @@
 //  5. Events strike in their order (flush, compaction, reset, session_end), then recalls are
 //     judged.
 //
-// Every page has a floor, its type's minimum fidelity (Table 1): bootstrap, constraint and active
-// plan pages structured, all others the handle. Hard-pinned pages come first, then demanded pages,
-// then the rest by score. When the floors of pinned pages do not fit, the decision names those that
-// fell out and the number of missing tokens, and the misses that follow are marked
-// budget_insufficient: no policy could help.
+// Every page has a floor, the minimum level of its type (Table 1). The floor of bootstrap,
+// constraint and active plan pages is structured, and the floor of all others is the pointer.
+// Hard-pinned pages come first, then demanded pages, then the rest by score. If the floors of
+// pinned pages do not fit, the decision names the pages that were left out and the number of
+// missing tokens. The resulting misses are marked budget_insufficient: no policy could prevent them.
 //
 // A bootstrap or constraint page that nobody pins is loaded when its session starts, and the
 // first compaction removes it. From then on the page must win its place as an upgrade. Automatic
@@ -30,14 +30,14 @@
 //
 //	B = pin + boot + plan + recency·R + scope·S + recompute·C (+ future·N)
 //
-// Select gives each level the share of the worth that the level of a tool result carries in the
-// kernel, and ranks upgrades by worth per token. The weights of pin, recency and recompute cost,
+// Each level has a share of the page's worth, the same share that this level of a tool result has in
+// the kernel. Select ranks upgrades by worth per token. The weights of pin, recency and recompute cost,
 // the weights of the recency strategy and the oracle's weight are from the paper. The shapes of R,
 // S and C and the other three weights are our choice.
 //
-// With the resolver a pointer meets a demand. Without it a demand needs the structured level, and
-// evidence or conversation that a prompt once left out, or showed at a lower level, can't rise
-// again until it is fetched again, because its content is no longer available.
+// With the resolver, a pointer meets a demand. Without the resolver, a demand needs the structured
+// level. Evidence or conversation whose level was lowered then has lost its content, and can't rise
+// again until it is fetched again.
 //
 // Pages that a turn changed are dirty until a commit point. A policy commits at the boundaries that
 // its knobs name. Dirty pages at a boundary without a commit are lost, and each loss is counted
@@ -64,18 +64,17 @@
 //	cascade: 4 compactions, 6 + 7 losses of dirty pages, 60 demands: 77, and 7
 //	tasks: one compaction each in 7 of 8 debugging tasks, none elsewhere
 //
-// All other figures are ours: page sizes, and so tokens and every fault that depends on the space
-// left (upgrades without resolver or pins, the practitioner's setup under pressure), hits and
-// thrash. The tables print these figures next to the paper's for comparison, and the two need not
-// be equal. The policies do not know any of these figures. An equals sign in the tables marks a
-// structural cell.
+// All other figures depend on our page sizes: tokens, hits, thrash, and every fault for lack of
+// space (upgrades without resolver or pins, the practitioner's setup under pressure). The tables
+// print these figures next to the paper's for comparison, and the two need not be equal. The
+// policies do not know any of these figures. An equals sign in the tables marks a structural cell.
 //
-// The recorded sessions of the trace-derived runs are not the paper's. trace.go says how they are
-// cut.
+// The recorded sessions of the trace-derived runs are not the paper's. [fromTranscript] describes
+// how a session becomes a workload.
 //
 // The policy memkernel (kernelPolicy) is the kernel itself, opened on a workspace of its own and
-// driven through its public API by a simulated host and model. The observer judges its prompts by
-// their words, as it judges the prompts of any other policy.
+// driven through its public API by a simulated host and model. The words of its prompts show at
+// which level each page is. The observer judges these levels as it judges those of any policy.
 //
 // Budgets and page sizes are tokens. In trace-derived workloads, and whenever the policy is the
 // kernel, one unit is 50 tokens, so that the paper's budget of 300 means 15,000 tokens. The

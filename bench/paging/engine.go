@@ -20,7 +20,7 @@ type engine struct {
 	turn   int
 	seq    uint64 // the last decision or boundary
 	pages  map[string]*tablePage
-	// later are the pages that do not exist yet, because a tool call makes them.
+	// later holds the pages that a tool call makes, by id, until the call runs.
 	later    map[string]*page
 	sessions map[string]*session
 	totals   totals
@@ -60,19 +60,19 @@ type entry struct {
 	// level is the level in the prompt. next is the level that is being decided. limit is the
 	// highest level that can still be shown.
 	level, next, limit pagevm.Level
-	loaded             bool // a rule that the host loaded and no compaction took
-	starved            bool // its floor did not fit
+	loaded             bool // a rule that the host loaded and no compaction removed
+	starved            bool // the page's floor did not fit
 	lost               paging.Cause
-	drop               uint64 // the decision that lowered it last
-	fault              uint64 // the decision at which it last faulted
+	drop               uint64 // the last decision that lowered the page
+	fault              uint64 // the decision at which the page last faulted
 	score              float64
-	future             int // demands that an oracle sees
+	future             int // future demands, as far as an oracle sees them
 }
 
 // dirt is an uncommitted change.
 type dirt struct {
 	page *tablePage
-	base int // committed version that the change was made on
+	base int // the committed version on which the change was made
 }
 
 // newEngine makes the engine with the pages that exist from the start.
@@ -239,8 +239,8 @@ func (e *engine) show(en *entry) {
 }
 
 // assemble decides a session's next prompt: the minimum set, the demand if it is known, then
-// upgrades. The minimum set and the demand must stay. What else is shown, and at which level, is
-// for the product's selector to choose and for its Next to grant.
+// upgrades. The minimum set and the demand must stay. pagevm.Select chooses the other pages and
+// their levels, and pagevm.Next makes the projection.
 func (e *engine) assemble(s *session, demand []string) {
 	e.seq++
 	used, required := 0, 0
@@ -329,7 +329,8 @@ func (e *engine) squeeze(s *session) (used int) {
 	return used
 }
 
-// claim orders entries by their right to a place in the minimum set.
+// claim compares two entries. The entry with the better right to a place in the minimum set comes
+// first.
 func (e *engine) claim(a, b *entry) int {
 	rank := func(en *entry) int {
 		switch {
@@ -413,7 +414,7 @@ type prompt struct {
 	lost, rejected []string
 }
 
-// adopt takes a prompt as it is: every page at the level that it has there.
+// adopt makes the levels of the kernel's prompt the levels of the session's pages.
 func (e *engine) adopt(s *session, p *prompt) {
 	e.seq++
 	e.out.Decision, e.out.Tokens = e.seq, p.tokens
@@ -427,7 +428,7 @@ func (e *engine) adopt(s *session, p *prompt) {
 	}
 	e.out.Over = max(e.out.Required-e.budget, 0)
 	for _, en := range s.entries {
-		// If all floors fit, a missing page is not missing for lack of room.
+		// A page is starved only if some floors do not fit.
 		en.starved = en.next == pagevm.Gone && (e.out.Over > 0 || !en.hard && e.out.Minimum > e.budget)
 		if en.hard && en.next < en.floor {
 			e.out.Short = append(e.out.Short, short{Page: en.ID, Tokens: en.shown[en.floor].Tokens})

@@ -24,7 +24,7 @@ type fault struct {
 	BudgetInsufficient bool
 }
 
-// The causes of faults in addition to the kernel's. A reset and a session's end are causes, too.
+// The causes of faults that the kernel does not have. Events such as a reset are causes, too.
 const (
 	causeDenied  paging.Cause = "DENIED"
 	causeBackend paging.Cause = "BACKEND_ERROR"
@@ -76,7 +76,7 @@ type totals struct {
 	// Cold counts demands for pages that were never in the prompt. They are neither hits nor
 	// faults.
 	Cold, Commits, Rejected int
-	// Tokens is the sum over all prompts.
+	// Tokens is the sum of the sizes of all prompts.
 	Tokens int64
 }
 
@@ -104,7 +104,8 @@ func (e *engine) observe(s *session, t *turn) {
 	}
 }
 
-// again judges a tool call that ran before: an alert if its result is resident, else a fault.
+// again judges a repeated tool call. The call is an alert if its result is resident, and a fault
+// otherwise.
 func (e *engine) again(s *session, en *entry) {
 	if en.level < en.need && en.fault != e.seq {
 		e.fault(s, en, paging.DuplicateTool)
@@ -165,7 +166,8 @@ func (e *engine) markDirty(s *session, p *tablePage) {
 	}
 }
 
-// strike applies an event to a session. What the kernel made durable has been settled before.
+// strike applies an event to a session. If the kernel assembled the prompt, settle must have
+// committed the durable changes before.
 func (e *engine) strike(s *session, ev event, p *prompt) {
 	e.seq++
 	k := &e.policy.knobs
@@ -206,8 +208,8 @@ func (e *engine) destroy(s *session, ev event) {
 	}
 }
 
-// The commit points that are no events: a dirty page is lowered, or the kernel assembled the
-// prompt.
+// The commit points that are no events. atEviction is the lowering of a dirty page. atTurn is the
+// end of a turn whose prompt the kernel assembled.
 const (
 	atEviction event = "eviction"
 	atTurn     event = "turn"

@@ -19,18 +19,18 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// kernelModel is a model whose tokens are counted exactly and on this machine, so that a unit is
-// the same everywhere.
+// kernelModel is a model whose tokens are counted exactly and without a server, so that a unit has
+// the same size on every machine.
 const kernelModel = "gpt-6"
 
-// expand is the tool by which the played model follows a pointer.
+// expand is the tool with which the simulated model follows a pointer.
 const expand = "memory_get"
 
 // player plays a workload to a kernel, as both host and model. It looks for the demands of a turn
-// in the planned prompt. If the prompt has only a pointer to a page, player follows it. If the
-// prompt has nothing, player runs the tool again.
+// in the planned prompt. If the prompt has only a pointer to a page, player follows the pointer.
+// If the prompt lacks the page, player runs the page's tool again.
 //
-//   - A unit of tokens is [unitTokens] real tokens, in window and pages alike.
+//   - The window and the pages have [unitTokens] real tokens for each unit.
 //   - Evidence is the result of a tool call. Constraints, plans and preferences are
 //     pages that the host writes, pinned as the workload pins them. Bootstrap pages are
 //     the workspace's AGENTS.md.
@@ -51,7 +51,7 @@ type player struct {
 // talk is the host's state of one session.
 type talk struct {
 	msgs  []memkernel.Message
-	calls map[string][]string // calls with the results that hold a page, by page
+	calls map[string][]string // ids of the calls whose results hold a page, by page
 	n     int                 // calls so far
 }
 
@@ -105,7 +105,7 @@ func newPlayer(ctx context.Context, w *workload, budget int) (pl *player, end fu
 	return pl, func() error { return errors.Join(k.Close(), os.RemoveAll(dir)) }, nil
 }
 
-// lines returns a text about a page with a size of some units. Each line has a mark of its own.
+// lines returns the lines of a part of a page, with a size of units. No two lines are equal.
 func lines(p *page, part string, units int) []string {
 	var out []string
 	for i := range max(units, 0) * linesPerUnit {

@@ -9,14 +9,14 @@ type upgrade int
 const (
 	// upgradeNone raises nothing.
 	upgradeNone upgrade = iota
-	// upgradeRecency ranks per token by recency and a little recompute cost.
+	// upgradeRecency ranks upgrades by recency and a little recompute cost, per token.
 	upgradeRecency
 	// upgradeLRU raises the most recently used page as far as possible, then the next.
 	upgradeLRU
-	// upgradeUtility ranks per token by the utility of Appendix A. A policy with a horizon adds
-	// future demands.
+	// upgradeUtility ranks upgrades by the utility of Appendix A, per token. A policy with a horizon
+	// adds future demands.
 	upgradeUtility
-	// upgradeKernel is the kernel's own: it assembles its prompts itself.
+	// upgradeKernel means that the kernel assembles the prompts itself.
 	upgradeKernel
 )
 
@@ -66,8 +66,8 @@ func by(u upgrade, k knobs) policy {
 }
 
 // kernelPolicy is the kernel of this module. It is opened on an empty workspace and driven through
-// its public API, as a host would drive it. It pins nothing that its host does not pin, and is
-// given no demand.
+// its public API, as a host would drive it. The kernel pins only the pages that its host pins, and
+// does not know a turn's demand before it plans.
 const kernelPolicy = "memkernel"
 
 // whole has every switch of Table 2.

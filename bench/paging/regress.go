@@ -12,16 +12,16 @@ import (
 // must be reported with its code.
 type regression struct {
 	name string
-	// code is the fault that the scenario must raise, and cause is its reason. Without a code a
-	// writeback must be rejected.
+	// code is the fault that the scenario must raise, and cause is the fault's reason. If code is "",
+	// the scenario must have a writeback rejected instead.
 	code     paging.Code
 	cause    paging.Cause
 	policy   policy
 	workload func() *workload
 }
 
-// regressions lists the scenarios in the order of Table 3. Each runs under the policy that has
-// its failure.
+// regressions lists the scenarios in the order of Table 3. Each runs under a policy that fails in
+// it.
 var regressions = []regression{
 	{"post-compaction bootstrap", paging.PostCompactionBootstrap, paging.CauseCompaction, policies["retrieval"], lostRules},
 	{"reset dirty-page flush miss", paging.FlushMiss, paging.Cause(eventReset), policies["comp-hybrid"], dirtyReset},

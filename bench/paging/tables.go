@@ -47,14 +47,15 @@ type table struct {
 	Rows    []row    `json:"rows"`
 	// Note is a remark that readers of the table need, "" for none.
 	Note string `json:"note"`
-	// digits is the number of decimals, by column. kinds are the kinds of cells, by column, of the
-	// rows that have no kinds of their own. figures are the figures of a sum, by column.
+	// digits holds the number of decimals of each column. kinds holds the kind of each column's
+	// cells, for rows without kinds of their own. figures returns the figure of each column for a sum
+	// of runs.
 	digits  []int
 	kinds   []kind
 	figures func(*sum) []float64
 }
 
-// line is a row before it is run: workloads under a policy at budgets, with the paper's figures.
+// line is a row that has not been run: workloads, a policy, budgets, and the paper's figures.
 type line struct {
 	label   string
 	of      []*workload
@@ -188,7 +189,8 @@ func tables(ctx context.Context) (out []*table, err error) {
 	return out, nil
 }
 
-// table3 runs the regressions. A figure of 1 means that the regression raises its code.
+// table3 runs the regressions. A figure of 1 means that a regression raises its expected code, and
+// 0 that it does not.
 func table3(ctx context.Context) (*table, error) {
 	t := &table{Name: "Table 3", Title: "Tier-1 regressions, raised with their code", Columns: []string{"passes"}}
 	for _, g := range regressions {
@@ -290,7 +292,7 @@ func lru(ctx context.Context) (*table, error) {
 }
 
 // sweep varies each of the paper's four weights within its range: 21
-// configurations, 84 runs.
+// configurations on four workloads, which makes 84 runs.
 func sweep(ctx context.Context) (*table, error) {
 	t := &table{Name: "Weight sweep", Title: "21 configurations at budget 180, 84 runs", Columns: []string{"explicit", "thrash low", "thrash high"}, digits: []int{0, 3, 3}}
 	for _, v := range sweeps {
@@ -404,8 +406,8 @@ func table9(ctx context.Context) (*table, error) {
 }
 
 // table10 runs trace-derived workloads at the given lengths. A length of 0 means the whole
-// session. If kernel is set, the kernel is among the policies. A session counts at a length only
-// if it is that long. A row has the median, the lowest and the highest number of explicit faults,
+// session. If kernel is set, the kernel is among the policies. Sessions with fewer calls than a
+// length are left out of its rows. A row has the median, the lowest and the highest number of explicit faults,
 // and the mean thrash. For an even number of runs it has the upper median.
 func table10(ctx context.Context, sessions []*transcript.Session, kernel bool, lengths ...int) (*table, error) {
 	t := &table{Name: "Table 10", Title: fmt.Sprintf("explicit faults on %d recorded sessions, budget %d", len(sessions), traceBudget),

@@ -29,8 +29,8 @@ const traceBudget = 300
 //
 //   - A turn is one model call. A page of evidence is a file, by its canonical path,
 //     or the result of any other call, by its canonical form.
-//   - An equal call is the same canonical call with no edit of its file in between.
-//   - A page is demanded by a call on its file, and by a turn whose words or
+//   - Two calls are equal if their canonical forms are, and no edit of their file is between them.
+//   - A call on a file demands the file's page, and so does a turn whose words or
 //     arguments name the file.
 //   - An edit makes the plan page dirty: the page is the agent's progress so far.
 //   - The host's compactions keep their places; the session ends with the last turn.
@@ -76,7 +76,7 @@ type tracer struct {
 	plan  string
 	pages map[string]string // path or canonical call to page id
 	names map[string]string // base name of a file to page id
-	edits map[string]int    // edits of a file so far
+	edits map[string]int    // number of edits so far, by path
 }
 
 // compaction adds a compaction at the end of the previous turn. Hosts record a compaction as a

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
-// workload is a demand on an agent's memory, by rules or from a recorded session. It has pages,
-// and turns that need, make and change pages.
+// workload is a list of pages, and of turns that need, make and change these pages. It is made by
+// rules or from a recorded session.
 type workload struct {
 	Name     string
 	Sessions []string
@@ -30,9 +30,9 @@ type page struct {
 	RecomputeCost float64
 }
 
-// floor returns the lowest level at which the page may be shown while it is held (Table 1):
-// structured for bootstrap, constraint and plan, and the handle for all others. If the page lacks
-// that level, floor returns the next better level of the page.
+// floor returns the lowest level at which the page may be in a prompt (Table 1): structured for
+// bootstrap, constraint and plan, and pointer for all others. If the page lacks that level, floor
+// returns the page's next better level.
 func (p *page) floor() pagevm.Level {
 	if p.Type == pagevm.Plan {
 		return p.has(pagevm.Structured)
@@ -156,7 +156,7 @@ func (t *turn) event(e event) { t.Events = append(t.Events, e) }
 // budgets returns the paper's six token budgets.
 func budgets() []int { return []int{120, 180, 240, 300, 360, 500} }
 
-// tightBudget is the paper's tightest budget that is not trivial. starvedBudget is that of the
+// tightBudget is the paper's tightest budget that is not trivial. starvedBudget is the budget of the
 // workload starvation.
 const (
 	tightBudget   = 180
@@ -201,8 +201,8 @@ func evidenceHeavy() *workload {
 	return &b.w
 }
 
-// think makes a turn change the plan. Every third turn demands the plan, and every sixth turn
-// demands the rule too.
+// think makes turn n change the plan. In every third turn it also demands the plan, and in every
+// sixth turn the rule too.
 func (t *turn) think(n int, plan, rule string) {
 	t.Dirty = append(t.Dirty, plan)
 	if n%3 == 1 {
@@ -356,13 +356,13 @@ var kinds = []struct {
 	name     string
 	n        int
 	evidence int // pages of evidence
-	compacts int // how many of these tasks are compacted on the way
+	compacts int // how many of the n tasks have a compaction
 }{
 	{"coding", 9, 4, 0}, {"debugging", 8, 9, 7}, {"writing", 2, 3, 0}, {"ops", 11, 5, 0},
 }
 
 // tasks returns thirty short tasks of 5 to 14 turns. Debugging tasks gather more evidence than
-// the other tasks, and all debugging tasks except one are compacted on the way.
+// the other tasks, and all debugging tasks except one have a compaction.
 func tasks() []*workload {
 	var out []*workload
 	for _, k := range kinds {
