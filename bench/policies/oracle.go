@@ -13,8 +13,8 @@ import (
 )
 
 // oracle follows the plan of a [planner], which knows the later references of every call. Its
-// plan can be carried out, so its cost is an upper bound of the best cost. [Bound] is the lower
-// bound. The comment of planner lists what the plan ignores.
+// plan can be carried out, so its cost is an upper bound of the best cost. The field Bound of
+// [replay.Result] is a lower bound. The comment of planner lists what the plan ignores.
 type oracle struct {
 	rec  *replay.Recording
 	by   *planner
@@ -34,11 +34,11 @@ type kept struct {
 	full []int // indices into the unit's results
 }
 
-// omitted is in place of a result that the oracle leaves out.
+// omitted replaces a result that the oracle leaves out.
 const omitted = "[Tool result left out]"
 
-// newOracle returns an oracle that shows as many references as rival did. If rival is nil, the
-// oracle shows a percentage of all references, which is the number in figures.
+// newOracle returns an oracle that shows as many references as the run rival did. If rival is nil,
+// the oracle shows a percentage of all references, and figures holds the percentage.
 func newOracle(rec *replay.Recording, figures []int, rival *replay.Result) replay.Chooser {
 	goal := 0
 	if rival != nil {
@@ -95,9 +95,9 @@ func (o *oracle) atom(k kept) []replay.Item {
 	return out
 }
 
-// base returns the first message that is in full from a cut at call n on. That message begins the
-// atom of the first message that no call has shown, or of the first message that the measure of
-// recall presumes to be shown.
+// base returns the message from which on everything is shown after a cut at call n. It takes the
+// first message that no call has shown, or the first message that the measure of recall presumes to
+// be shown, whichever is earlier, and returns the beginning of its atom.
 func (p *planner) base(n int) int {
 	return p.rec.Atoms[atomOf(p.rec, min(p.rec.Seen(n), p.recent[n]))].Start
 }
@@ -114,7 +114,7 @@ func atomOf(r *replay.Recording, message int) int {
 // unit is an atom in the planner's form.
 type unit struct {
 	start, end int
-	// tokens is the size of the atom without the results whose omission saves tokens.
+	// tokens is the size of the atom without those results whose omission saves tokens.
 	tokens  int
 	results []unitResult
 }
@@ -145,8 +145,8 @@ func unitOf(r *replay.Recording, atom int) unit {
 	return u
 }
 
-// references returns the references of each counted call's answer. recent is where the last 8,000
-// tokens of each call begin.
+// references returns the references of each counted call's answer. recent holds the first message of
+// each call's last 8,000 tokens.
 func references(r *replay.Recording) (refs [][][]recall.Place, recent []int) {
 	tracker := recall.New()
 	told := 0
@@ -176,7 +176,7 @@ func percentOf(r *replay.Recording, percent int) int {
 // planner finds the cheapest cuts and choices that show a number of references, by
 // dynamic programming over the calls at which a cut could be made.
 //
-// A plan is a row of stretches. A stretch begins with a cut and then only appends. The cut shows
+// A plan is a sequence of stretches. A stretch begins with a cut and then only appends. The cut shows
 // some older atoms, with each of their results in full or left out. It also shows everything that
 // is new since the previous call or among the last 8,000 tokens, which the measure of recall
 // presumes to be shown. Given a price λ for a reference that is not shown, the stretches do not
@@ -187,18 +187,20 @@ func percentOf(r *replay.Recording, percent int) int {
 // Within a stretch an atom or a result is kept exactly if it earns more than it costs. A search
 // over λ then finds the cheapest plan that shows enough references.
 //
-// It ignores: that a cut may leave the leading part of the prompt cached (every cut
-// is charged the write of all it keeps; the replay of the plan gets the discount);
-// that a reference may be in several older places (its newest is the one to show);
-// excerpts of results, pointers and summaries, which could show a line for less;
-// dearer price tiers; and plans between two values of λ. So the plan can be
-// followed, and is not proved to be the best.
+// The plan can be followed, but is not proved to be the best, because planner simplifies:
+//
+//   - Every cut is charged the write of all that it keeps, although the leading part of the
+//     prompt may stay cached. The replay of the plan gets the discount.
+//   - Of several older places of a reference, only the newest counts.
+//   - Excerpts of results, pointers and summaries are not used, which could show a line for less.
+//   - Dearer price tiers are ignored.
+//   - Plans between two values of λ are not found.
 type planner struct {
 	rec   *replay.Recording
 	units []unit
 	refs  [][][]recall.Place
-	// write is the price of a new token at each call, and on the price of a token that is already
-	// in the prompt, in dollars per million.
+	// write holds the price of a new token at each call. on holds the price of a token that is
+	// already in the prompt. Both are in dollars per million.
 	write, on []float64
 	grown     []int // new tokens per call
 	room      int
@@ -241,8 +243,8 @@ func (p *planner) roomAt(m cachelayout.Model) int {
 // searchSteps is how often the range of λ is halved.
 const searchSteps = 16
 
-// reach returns the cheapest plan found that shows goal references. If no plan shows so many, it
-// returns a plan that shows as many as possible.
+// reach returns the cheapest plan that it finds among those with at least goal references. If no
+// plan shows so many, it returns a plan that shows as many as possible.
 func (p *planner) reach(goal int) []stretch {
 	high := 1.0
 	for _, g := range p.grown {
@@ -269,7 +271,7 @@ func (p *planner) reach(goal int) []stretch {
 	return plan
 }
 
-// best returns the cheapest plan at a price for references.
+// best returns the plan with the lowest sum of costs minus lambda for each shown reference.
 func (p *planner) best(lambda float64) []stretch {
 	n := len(p.write)
 	least, from := make([]float64, n+1), make([]int, n+1)
@@ -345,7 +347,7 @@ type span struct {
 	cost   float64 // the cost of all new tokens
 	tokens int     // new tokens in the stretch
 	hold   float64 // the cost of one older token
-	free   int     // references among the new tokens
+	free   int     // references to the new tokens
 	// wanted counts the references to the text of each older atom, and to each of its results.
 	wanted map[int]*wants
 	order  []int

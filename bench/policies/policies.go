@@ -19,16 +19,16 @@ const (
 	Sliding            = "sliding"
 )
 
-// A figure of a name means:
+// A policy's name may end in a figure:
 //
 //	clear-tool-uses-N  N tool results stay
-//	cache-ttl-N        results are cleared from N per cent of the window on
+//	cache-ttl-N        results are cleared once the prompt takes N per cent of the window
 //	masking-batch-N    results are masked N at a time
 //	masking-N          N tool results stay
-//	batch-HIGH-LOW     over HIGH tokens of messages LOW stay
+//	batch-HIGH-LOW     if the messages have over HIGH tokens, LOW tokens stay
 //	turns-N            N user turns are shown
 //	sliding-N          N tokens of messages are shown
-//	oracle-N           N per cent of the references are to be shown
+//	oracle-N           N per cent of the references are shown
 func init() {
 	one := func(name, about string, make func(rec *replay.Recording, figure int) replay.Chooser) replay.Policy {
 		return replay.Policy{Name: name, About: about, Figures: 1, New: func(rec *replay.Recording, figures []int, _ *replay.Result) replay.Chooser {

@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// window shows only the newest messages. The first shown message is number from.
+// window shows only the newest messages, beginning with message number from.
 type window struct {
 	replay.History
 	cut  string
@@ -149,8 +149,8 @@ func (p *claudeCode) files(end int) (out []replay.Item) {
 	return out
 }
 
-// cut returns a note of a heading and as many whole lines from the beginning of a text as
-// take at most so many tokens.
+// cutText returns a note that has a heading and as many whole lines from the beginning of text as
+// fit into most tokens.
 func cutText(r *replay.Recording, hash, head, text string, most int) replay.Item {
 	it := r.Note(hash, head+text)
 	for it.Tokens > most && text != "" {
@@ -252,9 +252,9 @@ func (p *trimmed) Choose(req replay.Request) replay.Choice {
 	return c
 }
 
-// newClearTools clears all tool results except the newest, whose number is keep. It does so
-// whenever the prompt is larger than the trigger and the clearing saves enough. The documentation
-// promises that later requests read the new prefix.
+// newClearTools clears all tool results except the keep newest, whenever the prompt is larger than
+// the trigger and the clearing saves enough. The documentation promises that later requests read
+// the new prefix.
 func newClearTools(rec *replay.Recording, keep int) replay.Chooser {
 	return newTrimmed(rec, "clear", func(p *trimmed, req replay.Request) bool {
 		least := max(clearAtLeast, int(clearAtLeastShare*float64(req.Window)))
@@ -262,8 +262,8 @@ func newClearTools(rec *replay.Recording, keep int) replay.Chooser {
 	})
 }
 
-// clear clears all results before message end except the newest, if that saves enough tokens. It
-// reports whether it cleared any.
+// clear clears all results before message end except the keep newest, if that saves at least least
+// tokens. It reports whether it cleared any.
 func (h *edits) clear(end, keep, least int) bool {
 	all := h.results(end)
 	var old []result
@@ -283,7 +283,7 @@ func (h *edits) clear(end, keep, least int) bool {
 	return true
 }
 
-// saves returns how many tokens a text in the place of a result would save.
+// saves returns the number of tokens that replacing a result by text would save.
 func (h *edits) saves(r result, text string) int {
 	part := h.part(r)
 	before, after := h.of.Rec.Messages[r.message], h.of.Rec.Messages[r.message]
@@ -306,8 +306,8 @@ const (
 	pruned           = "[Old tool result content cleared]"
 )
 
-// newCacheTTL shortens old tool results when the cache has expired. It takes the share of
-// the window at which results are cleared, in per cent; 0 is the default.
+// newCacheTTL shortens old tool results when the cache has expired. percent is the share of the
+// window from which on results are cleared. 0 means the default.
 func newCacheTTL(rec *replay.Recording, percent int) replay.Chooser {
 	hard := pruneHardShare
 	if percent > 0 {
@@ -369,8 +369,8 @@ func (p *trimmed) chars(end int) int {
 	return n
 }
 
-// soften keeps the two ends of a large result. It returns the previous size in characters, and
-// how many it saved.
+// soften keeps the two ends of a large result. It returns the previous size and the saving, both
+// in characters.
 func (p *trimmed) soften(r result) (chars, saved int) {
 	text, media := resultText(p.part(r))
 	if form := p.form(r); form != "" {
@@ -406,9 +406,9 @@ const (
 	masked    = "[Old tool result left out]"
 )
 
-// masking masks every result except the newest, whose number is keep. The rolling form masks at
-// every call. The batch form masks once enough results are waiting or the cache is cold anyway.
-// Results that no call has shown yet stay.
+// masking masks all results except a number of newest ones. The rolling form masks at every call.
+// The batch form masks once enough results are waiting or the cache is cold anyway. Results that no
+// call has shown yet stay.
 type masking struct{ *trimmed }
 
 func newMasking(rec *replay.Recording, keep int) replay.Chooser {
@@ -484,8 +484,8 @@ func (h *edits) results(end int) []result {
 
 func (h *edits) part(r result) *memkernel.Part { return &h.of.Rec.Messages[r.message].Parts[r.part] }
 
-// replace shows text in place of a result's content from now on. It returns how
-// many tokens that saves.
+// replace replaces a result's content by text in this and all later prompts. It returns the number
+// of saved tokens.
 func (h *edits) replace(r result, text string) int {
 	before := h.of.At(r.message).Tokens
 	h.forms[formKey(r)] = text
@@ -507,10 +507,10 @@ func (h *edits) replace(r result, text string) int {
 
 func formKey(r result) string { return strconv.Itoa(r.message) + "/" + strconv.Itoa(r.part) }
 
-// form returns the text that replaces a result, "" if the result shows its own.
+// form returns the text that replaces a result, "" if the result shows its own content.
 func (h *edits) form(r result) string { return h.forms[formKey(r)] }
 
-// withText returns a copy of a part with a result, which has text as its content.
+// withText returns a copy of a part that holds a tool result, with text as the result's content.
 func withText(p memkernel.Part, text string) memkernel.Part {
 	c := *p.Result
 	c.Content, c.Text = memkernel.Text(text), true
