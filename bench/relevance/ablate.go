@@ -48,7 +48,7 @@ func (k knob) in(s *retrieval.Signals) *float64 {
 	return v.Addr().Interface().(*float64)
 }
 
-// ablation is the worth of one signal, as the differences of the figures without the signal.
+// ablation holds the differences of the figures that leaving out one signal makes.
 type ablation struct {
 	Signal string `json:"signal"`
 	// Value is the weight of the signal. Off is the value that replaces it when the signal is

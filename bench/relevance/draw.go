@@ -94,7 +94,8 @@ func (d *knownEvaluation) draw(w io.Writer, p display.Style) error {
 	return err
 }
 
-// hits is the share of items found by the first hit and by any of ten, or of hits that hold a word.
+// hits formats two shares in percent: the items that the first hit holds, and the items that any of
+// ten hits holds. For words it formats the share of hits that hold the word.
 func hits(k known) string {
 	if k.HitsHoldingShare != nil {
 		return fmt.Sprintf("%6s %6.1f", "", 100**k.HitsHoldingShare)

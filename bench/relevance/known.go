@@ -35,8 +35,8 @@ var knownKinds = []string{kindPhrase, kindWord, kindIdentifier, kindHeading, kin
 // KnownItem is an item from a workspace, in the form in which somebody would type it.
 type KnownItem struct {
 	Kind, Query string
-	// holds is the text that a line must hold, as a whole word unless within is set. It is "" if
-	// the places of the item count.
+	// holds is the text that a line must hold, as a whole word unless within is set. If it is "", only
+	// places counts.
 	holds  string
 	within bool
 	places []Evidence
@@ -53,8 +53,9 @@ type known struct {
 	// LinesWithin is the mean number of lines holding the item in the first hits, by the number
 	// of tokens of these hits.
 	LinesWithin sizes `json:"lines_within_tokens"`
-	// Of FTS5: what the table's rows are, and how much higher the recall at 1, 5 and 10 of the
-	// judged search is. Of words, the share of ten hits is compared in place of the recall at 10.
+	// Rows and Differences are set for FTS5. Rows is the kind of the table's rows. Differences has how
+	// much higher the judged search's recall at 1, 5 and 10 is. For words, the share of ten hits
+	// replaces the recall at 10.
 	Rows        string       `json:"rows,omitempty"`
 	Differences []difference `json:"differences,omitempty"`
 }
@@ -83,7 +84,7 @@ func (b *bench) KnownItems(seed uint64, n int) []KnownItem {
 		all[it.Kind][it.Query] = it
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
-	held := map[string][]Evidence{} // the lines of a word
+	held := map[string][]Evidence{} // the lines of each word
 	for _, path := range slices.Sorted(maps.Keys(b.lines)) {
 		for i, line := range b.lines[path] {
 			inLine(line, rng, add)
@@ -195,7 +196,8 @@ func nameOf(d markdownstore.Document) string {
 	return strings.NewReplacer(".", " ", "_", " ", "-", " ").Replace(strings.TrimSuffix(name, path.Ext(name)))
 }
 
-// contentRunes is how many letters a content word has at least. Function words are none.
+// contentRunes is the least number of letters of a content word. Function words are no content
+// words.
 const contentRunes = 4
 
 // wordsApart adds, for each line, four content words in their order, no two of them adjacent,
@@ -277,9 +279,9 @@ func (b *bench) AskKnown(ctx context.Context, items []KnownItem, opts *retrieval
 	return b.askEach(ctx, items, b.finder(opts, now))
 }
 
-// ComparePlain searches FTS5 tables for the items of answers, which it compares with those. Names
-// are looked for in files by name and text, all other kinds in lines and in paragraphs: the rows
-// that find more count.
+// ComparePlain searches FTS5 tables for the items of ours, and compares the results with ours. It
+// looks for names in the names and texts of files, and for all other kinds in lines and in
+// paragraphs. For each kind, the rows that find more count.
 func (b *bench) ComparePlain(ctx context.Context, ours []knownAnswer) (map[string]known, error) {
 	out, most := map[string]known{}, map[string]float64{}
 	for _, rows := range []string{rowsLine, rowsParagraph, rowsFile} {

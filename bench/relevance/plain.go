@@ -19,7 +19,7 @@ import (
 // The kinds of rows of the FTS5 table.
 const (
 	rowsLine      = "line"
-	rowsParagraph = "paragraph" // or an item of a list; a heading is of what follows without a blank line
+	rowsParagraph = "paragraph" // or an item of a list; a heading is in the row of the next line, unless that line is blank
 	rowsSection   = "section"   // a heading and the lines up to the next heading
 	rowsFile      = "file"
 )
@@ -32,8 +32,8 @@ type plain struct {
 	stops map[string]bool
 }
 
-// openPlain makes the table in memory, with the SQLite driver that the index uses. A row is what
-// rows says; a row that is a file has the file's name too.
+// openPlain makes the table in memory, with the SQLite driver that the index uses. rows is the kind
+// of the rows. A row that is a file has the file's name too.
 func (b *bench) openPlain(ctx context.Context, rows string) (p plain, err error) {
 	p.stops = b.stops
 	driver := "sqlite"
@@ -84,8 +84,8 @@ func rowsOf(d markdownstore.Document, lines []string, rows string) (out [][2]int
 	return out
 }
 
-// spoken is of how many lines one in a language makes the language one of the files'. English is
-// always among them.
+// spoken is the least share of the lines that a language of the files must have: one line in so
+// many. English always counts as a language of the files.
 const spoken = 10
 
 // functionWords returns the function words of the languages in which the files are.

@@ -22,8 +22,8 @@ type category struct {
 	Intervals map[string]interval `json:"intervals"`
 }
 
-// interval is the 95 % interval of a mean, by the normal distribution. It takes the questions for
-// a sample of all questions that could be asked.
+// interval is the 95 % confidence interval of a mean, by the normal distribution. It treats the
+// questions as a sample of all questions that could be asked.
 type interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -117,10 +117,10 @@ func (d difference) Mark() string {
 	return " "
 }
 
-// resamples is how often Compare draws a sample. A sample has as many questions as the run.
+// resamples is the number of samples that Compare draws. A sample has as many questions as a run.
 const resamples = 1000
 
-// differences are those of all figures.
+// differences holds the differences of all figures.
 type differences []difference
 
 // Of returns the difference of a figure, by its name.
@@ -183,7 +183,7 @@ type sizes map[string]float64
 // tokenSizes holds the numbers of tokens within which recall is judged.
 var tokenSizes = [...]int{500, 1000, 2000}
 
-// key returns the key of a size in Sizes.
+// key returns the key of a number of tokens in sizes.
 func key(tokens int) string { return strconv.Itoa(tokens) }
 
 // add adds o to the sums.

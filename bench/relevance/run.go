@@ -34,8 +34,8 @@ type bench struct {
 	MinShare float64
 	// Chunks requests chunks instead of passages.
 	Chunks bool
-	// Places requests places instead of lines. Hits is the number of hits. 0 means as many hits
-	// as tokenSizes have room for.
+	// Places requests places instead of lines. Hits is the number of hits. 0 means
+	// hitLimit, or knownLimit for known items.
 	Places bool
 	Hits   int
 	// Unpacked skips the judging of packed notes, which takes most of the time.
@@ -52,7 +52,8 @@ type bench struct {
 	stops map[string]bool
 }
 
-// Open indexes a set's folder. It follows links to folders and files. The index is in a temporary folder, which Close removes.
+// Open indexes a set's folder. It follows links to folders and files. The index is in a temporary
+// folder, which Close removes.
 func Open(ctx context.Context, set Set) (b *bench, err error) {
 	made := &bench{Set: set, cache: budget.NewCache(0), lines: map[string][]string{}}
 	defer func() {
@@ -74,7 +75,7 @@ func Open(ctx context.Context, set Set) (b *bench, err error) {
 	if b.store, err = markdownstore.Open(b.Dir, &opts); err != nil {
 		return nil, err
 	}
-	if !b.store.MemoryWorkspace() { // all Markdown is memory, as the program has it
+	if !b.store.MemoryWorkspace() { // all Markdown is memory, as in the program
 		b.store.Close()
 		opts.Include = markdownstore.Everything()
 		if b.store, err = markdownstore.Open(b.Dir, &opts); err != nil {
@@ -157,7 +158,8 @@ func (b *bench) Close() error {
 	return os.RemoveAll(b.dir)
 }
 
-// hitLimit is how many hits are judged. It is more than tokenSizes have room for.
+// hitLimit is the number of judged hits. So many hits have more tokens than the largest of
+// tokenSizes.
 const hitLimit = 80
 
 // Answer is the result of one question.
@@ -177,7 +179,7 @@ func (b *bench) Ask(ctx context.Context, opts *retrieval.Options, now time.Time)
 	return b.askAll(ctx, b.finder(opts, now))
 }
 
-// finder is the judged search.
+// finder returns the judged search.
 func (b *bench) finder(opts *retrieval.Options, now time.Time) finder {
 	r := retrieval.New(b.Index, opts)
 	return func(ctx context.Context, text string, limit int) ([]retrieval.Hit, error) {
@@ -208,7 +210,7 @@ func (b *bench) AskOther(ctx context.Context, index func(files map[string][]stri
 
 // AskPlain searches FTS5 tables of the same lines for all questions, and judges each answer. Of
 // tables with lines, paragraphs and sections as rows it takes the one that finds most within 1,000
-// tokens, and returns what its rows are. Other figures grow with the rows.
+// tokens, since the other figures grow with the size of the rows. rows names the kind of its rows.
 func (b *bench) AskPlain(ctx context.Context) (best []Answer, rows string, err error) {
 	most := -1.0
 	for _, kind := range []string{rowsLine, rowsParagraph, rowsSection} {
@@ -239,7 +241,7 @@ func (b *bench) judge(q Question, hits []retrieval.Hit) Answer {
 
 func (b *bench) count(s string) int { return b.cache.Count(b.counter, s).Tokens }
 
-// age is the workspace's own rule for the date of a file.
+// age returns the date of a file by the workspace's own rule.
 func (b *bench) age(path, _ string, mod time.Time) (time.Time, bool) {
 	class, _ := markdownstore.Classify(path)
 	return markdownstore.File{Path: path, ModTime: mod, Class: class}.AgesFrom(time.UTC)

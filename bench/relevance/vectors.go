@@ -15,8 +15,8 @@ import (
 	"github.com/memkernel/memkernel/index"
 )
 
-// The kinds of vectors that are made from a set's known answers. They show how a search does with
-// good and with bad vectors, without a model.
+// The kinds of vectors that are made from a set's known answers. They show how good and bad vectors
+// affect a search, without a model.
 const (
 	// vectorsRight puts a question near the chunks that hold its evidence.
 	vectorsRight = "right"

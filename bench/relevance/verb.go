@@ -274,7 +274,7 @@ type knownEvaluation struct {
 }
 
 // knownItems searches for items of the workspace. The time of the search is two days after the
-// newest note, when no daily log belongs to the session.
+// newest note, so that no daily log counts as the current session's.
 func (e *evalFlags) knownItems(ctx context.Context, a *cli.App) error {
 	s, err := e.settings(a)
 	if err != nil {
