@@ -30,9 +30,9 @@ const (
 	// The line stays within bounds whatever the bills are.
 	minRatio, maxRatio       = 0.5, 3.0
 	minOverhead, maxOverhead = -100.0, 600.0
-	// The first rounds of reweighting limit the influence of far points, so that every start
-	// leads to the same line. The last dropRounds rounds almost drop the points far from that
-	// line.
+	// rounds is the number of rounds of reweighting. The first rounds limit the influence of far
+	// points, so that every start leads to the same line. The last dropRounds rounds almost drop the
+	// points far from that line.
 	rounds, dropRounds = 8, 3
 	// minMedians is the number of points from which medians are better than the
 	// prior.

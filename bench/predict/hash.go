@@ -6,8 +6,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// contentHash names a message's content; markers and ids of the host are not
-// part of it.
+// contentHash returns a hash of a message's content, without the host's markers and message ids.
 func contentHash(m *memkernel.Message) uint64 {
 	h := fnv.New64a()
 	write := func(s string) {

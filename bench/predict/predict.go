@@ -8,21 +8,20 @@
 //
 // A prediction for a call sees the host's messages and their times up to that call, and nothing
 // that was billed for it or later. The lifetime is taken from the recorded writes. The size of
-// tools and system prompt is inferred from the first billed call unless it is given. The first
-// billed call is then not judged.
+// tools and system prompt is inferred from the first billed call unless it is given. If it is
+// inferred, the first billed call is not judged.
 //
-// With calibration, the default, the bills of earlier calls teach more. The last one is the
-// anchor: only the messages after it are counted. A fitted line corrects that count, since hosts
-// send content that no transcript shows. The bills also teach a few habits of host and provider.
-// With Options.Plain none of this is learned.
+// With calibration, the default, a prediction also learns from the bills of earlier calls. The last
+// billed prompt is the anchor: only the messages after it are counted. A fitted line corrects that
+// count, since hosts send content that no transcript shows. The bills also show a few habits of host
+// and provider. With the option Plain none of this is learned.
 //
 // The host is assumed to behave as agent hosts do: it appends, with cache markers after the fixed
 // part, at the previous tail and at the end of the request. A call that was cold although it came
 // within the lifetime can't be predicted. It is listed separately as unexplained.
 //
-// The verb predict of mkbench reads the transcripts and prints the comparison (verb.go). All else is
-// pure. The package never bills, sends or guesses a price. Tokens are the provider's,
-// errors are shares of the billed figure.
+// The verb predict of mkbench reads the transcripts and prints the comparison (verb.go). The rest of
+// the package does no I/O. Tokens are the provider's. Errors are shares of the billed figure.
 package predict
 
 import (
@@ -55,7 +54,7 @@ type tokens struct {
 	Read     int `json:"cache_read_tokens"`
 	Write    int `json:"cache_write_tokens"`
 	Uncached int `json:"uncached_tokens"`
-	// total is the whole prompt.
+	// Total is the size of the whole prompt.
 	Total int `json:"input_tokens"`
 }
 
@@ -80,7 +79,7 @@ const (
 	spared verdict = "spared"
 )
 
-// Explained reports whether the prediction was right.
+// Explained reports whether the prediction was right, or the host changed its past.
 func (v verdict) Explained() bool { return v == warm || v == expired || v == compacted }
 
 // growth is the number of tokens that one call added to the prompt.
@@ -138,7 +137,7 @@ type report struct {
 	TTLSeconds int `json:"ttl_seconds"`
 	// TTLFrom is the source of TTLSeconds: "recorded" or "book".
 	TTLFrom string `json:"ttl_from"`
-	// summary sums up the judged calls.
+	// Summary sums up the judged calls.
 	Summary summary `json:"summary"`
 }
 

@@ -54,8 +54,7 @@ type lastCall struct {
 	uncached            int
 }
 
-// first sets the values known before the first prediction: the lifetime that the recorded writes
-// name.
+// first sets the lifetime that the recorded writes name, or the model's own lifetime.
 func (p *predictor) first(segments []segment) {
 	var w5, w1 int
 	var model cachelayout.Model
@@ -114,7 +113,7 @@ func (p *predictor) segment(s *segment, compacted bool) {
 	}
 }
 
-// use changes the counter when the model does.
+// use sets the counter of a model, unless it is set already.
 func (p *predictor) use(m cachelayout.Model) {
 	if p.counts != nil && p.id == m.ID {
 		return
@@ -129,7 +128,7 @@ func (p *predictor) use(m cachelayout.Model) {
 	}
 }
 
-// measure counts a message once.
+// measure returns the size of a message. It counts equal messages only once.
 func (p *predictor) measure(m *memkernel.Message) sized {
 	hash := contentHash(m)
 	size, ok := p.counts[hash]
@@ -283,7 +282,8 @@ func (p *predictor) verdict(o *outcome, past bool) verdict {
 	return warm
 }
 
-// growth compares the tokens that the call added. It returns nil if they are unknown.
+// growth returns the predicted and the billed tokens that the call added. It returns nil if the
+// billed ones are unknown.
 func (p *predictor) growth(st *stretch, o *outcome) *growth {
 	added := st.added()
 	if st.anchor.recorded == 0 || o.recorded.Total <= st.anchor.recorded {
@@ -300,7 +300,7 @@ func (p *predictor) growth(st *stretch, o *outcome) *growth {
 // minDropped is the number of lost thinking tokens from which on the loss can't be a miscount.
 const minDropped = 50
 
-// learn takes the billed tokens.
+// learn adds a call's billed tokens to the fit and the habits.
 func (p *predictor) learn(st *stretch, o *outcome) {
 	if st.anchor.recorded > 0 {
 		counted, exact := st.newTokens()

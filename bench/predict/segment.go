@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// segment is a stretch of a session in which the host only appended: the prompt
-// of each call in it is a prefix of Messages.
+// segment is a part of a session in which the host only appended. The prompt of each of its calls is
+// a prefix of Messages.
 type segment struct {
 	Messages []memkernel.Message
 	Calls    []transcript.Call

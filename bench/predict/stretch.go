@@ -6,12 +6,11 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// stretch is a segment on the way through its calls: the messages that are
-// before the next answer, with their sizes.
+// stretch is a partly processed segment. It has the sizes of the messages before the next answer.
 type stretch struct {
 	messages []memkernel.Message
 	sizes    []sized
-	// user is the index of the last message that opened a user turn.
+	// user is the index of the last measured message that opened a user turn.
 	user int
 	// keeps: the model keeps the thinking of earlier turns.
 	keeps  bool
@@ -27,8 +26,8 @@ type sized struct {
 	output int
 }
 
-// extent is the part of a stretch that a prompt held: the number of its messages, and the message
-// up to which thinking was dropped.
+// extent is the part of a stretch that a prompt held. messages is the number of messages. Before
+// message user, thinking was dropped.
 type extent struct{ messages, user int }
 
 // anchor is the last prompt of the stretch that was billed.
@@ -83,7 +82,8 @@ func (st *stretch) prompt(l line, e extent) float64 {
 	return n
 }
 
-// newTokens returns the counted and the known tokens of the messages since the anchor.
+// newTokens returns the tokens of the messages since the anchor. counted is the part that is counted
+// here, and exact the part that the provider billed as output.
 func (st *stretch) newTokens() (counted, exact float64) {
 	for i := st.anchor.at.messages; i < len(st.sizes); i++ {
 		n := st.size(i, line{ratio: 1}, st.now())

@@ -25,7 +25,7 @@ type summary struct {
 	// Precision is the share of cold calls among the calls that were predicted cold. It is null
 	// if no call was predicted cold.
 	Precision *float64 `json:"precision"`
-	// unexplained is the number of calls that were cold within the lifetime.
+	// Unexplained is the number of calls that were cold within the lifetime.
 	Unexplained int `json:"unexplained"`
 	// UnexplainedTokens is the number of tokens that the unexplained calls wrote or sent again.
 	UnexplainedTokens int `json:"unexplained_tokens"`
@@ -42,13 +42,13 @@ type summary struct {
 	// WriteError is the signed relative error of the writes in Explained. It is nil if nothing
 	// was written.
 	WriteError *float64 `json:"explained_write_error"`
-	// Growth are the median absolute errors of the growth of single calls.
+	// Growth has the median errors of the growth of single calls.
 	Growth growthFigures `json:"growth"`
 
-	missed int // of PastTTL
+	missed int // the calls of PastTTL that were predicted warm
 }
 
-// explained are sums over the calls that went as predicted.
+// explained holds sums over the calls whose verdict is explained.
 type explained struct {
 	Calls     int    `json:"calls"`
 	Predicted tokens `json:"predicted"`

@@ -43,8 +43,8 @@ in no figure; such calls are counted, and so is the first, which gives the fixed
 type predictJSON struct {
 	Schema   string             `json:"schema"`
 	Sessions []predictedSession `json:"sessions"`
-	// total is the sum of all sessions. Recorded is the sum of the sessions whose cache writes
-	// name their lifetime.
+	// Total sums up all sessions. Recorded sums up the sessions whose cache writes name their
+	// lifetime.
 	Total    predictedSums `json:"total"`
 	Recorded predictedSums `json:"recorded_lifetimes"`
 }
@@ -58,7 +58,7 @@ type predictedSession struct {
 	TTLFrom     string `json:"ttl_from"`
 	// NotCompared counts the calls without a bill to compare with, by reason.
 	NotCompared map[string]int `json:"not_compared"`
-	// unexplained lists the calls that were cold within the lifetime of the cache.
+	// Unexplained lists the calls that were cold within the lifetime of the cache.
 	Unexplained []unexplainedCall `json:"unexplained_calls"`
 
 	calibrated, plain *report
@@ -187,7 +187,7 @@ func (d *predictJSON) draw(w io.Writer, p display.Style) error {
 	return err
 }
 
-// notCompared names the calls of a session that no figure counts.
+// notCompared returns a remark on the calls without a bill, "" if there are none.
 func notCompared(s *predictedSession) string {
 	n := s.NotCompared[notBilled]
 	if n == 0 {
