@@ -33,7 +33,7 @@ type economyRow struct {
 	RoomTokens int    `json:"room_tokens"`
 	Economy    string `json:"economy"`
 	// CostUSD is the whole bill for the answers and all input, including the fixed part and
-	// summary calls. CostRatio is CostUSD divided by the CostUSD of balanced.
+	// summary calls. CostRatio is CostUSD divided by that of the economy "balanced".
 	CostUSD   float64 `json:"cost_usd"`
 	CostRatio float64 `json:"cost_ratio"`
 	// ActionsReady is the share of tool calls for which the prompt held all of the input that had

@@ -1,6 +1,6 @@
 // Package economics replays recorded sessions under every policy, window and price regime of a
 // grid. It writes a table for each window and regime. It also draws the curve of cost against
-// recall for each policy, whose points differ in the policy's one figure.
+// recall for each policy with a figure, with a point for each value of the figure.
 //
 //	sessions × regimes × rooms × policies ─► rows ─► tables
 //	sessions × policies with a figure     ─► points ─► curve (SVG)
@@ -41,9 +41,9 @@ type regime struct {
 
 // regimes lists the price regimes. The first regimes have windows of common sizes: a Claude model
 // with short and with long cache entries, and an OpenAI model that bills cache writes. The newest
-// models of both providers have windows of their own, of a million tokens or of the tokens that
-// cost the base price. The price book has prices of all these models for the days of older
-// recordings too.
+// models of both providers have windows of their own: a million tokens, or the number of tokens up
+// to which the base price holds. The price book has prices of all these models also for the days of
+// older recordings.
 func regimes() []regime {
 	return []regime{
 		{"claude-5m", "claude-opus-4-5", 5 * time.Minute, 0},
@@ -57,7 +57,7 @@ func regimes() []regime {
 // rooms returns the windows, in tokens above the fixed part.
 func rooms() []int { return []int{64_000, 128_000, 200_000} }
 
-// rooms returns the regime's own window if it has one, and otherwise of.
+// rooms returns the regime's own window if the regime has one. Otherwise it returns the parameter of.
 func (g *regime) rooms(of []int) []int {
 	if g.Window > 0 {
 		return []int{g.Window}
@@ -92,7 +92,7 @@ type outcome struct {
 	FixedTokens             int
 	Totals                  replay.Totals
 
-	result *replay.Result // until all policies of its session are aligned
+	result *replay.Result // nil once all policies of the session are aligned
 }
 
 // report is the outcome of all runs.
@@ -147,7 +147,8 @@ func run(ctx context.Context, opt options) (*report, error) {
 	return r, err
 }
 
-// align leaves the same calls out of all rows of a session that still have a result.
+// align leaves a call out of all rows of a session if any of their policies could not plan it. All
+// rows must still have a result, which align removes.
 func align(rows []outcome, session string) {
 	var results []*replay.Result
 	for i := range rows {
@@ -175,8 +176,8 @@ func (o *options) setDefaults() {
 	}
 }
 
-// runAll runs jobs on all processors, and returns their rows in the order of the jobs. It aligns
-// the rows of the first whole jobs.
+// runAll runs jobs on all processors, and returns their rows in the order of the jobs. It aligns the
+// rows of each of the first jobs, whose number is whole.
 func runAll(ctx context.Context, opt options, grid []job, whole int) ([][]outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -19,8 +19,8 @@ const (
 	pictureFile  = "economics.svg"
 )
 
-// Write writes the report and its picture into a folder. command is the command line that made
-// the report, now its day.
+// Write writes the report and its picture into a folder. command is the command line that made the
+// report, and now is the time at which it was made.
 func (r *report) Write(dir, command string, now time.Time) error {
 	if len(r.Points) > 0 {
 		if err := atomicfile.WriteFile(filepath.Join(dir, pictureFile), []byte(svg(r.curves(), r.curveTitle())), 0o644); err != nil {
@@ -119,7 +119,7 @@ type cell struct {
 	room   int
 }
 
-// cells lists the grid's cells, by regime and room.
+// cells lists the grid's cells in the order of regimes and rooms.
 func (r *report) cells() []cell {
 	var out []cell
 	for _, regime := range r.Options.Regimes {
@@ -172,8 +172,8 @@ func (r *report) sumOf(c cell, policy string, f func(t *replay.Totals) int) int 
 	return n
 }
 
-// sums are a policy's figures over all sessions of a cell together. bill is the whole bill. The
-// others are the shares of ready actions, of blind edits and of shown references.
+// sums has a policy's figures over all sessions of a cell. bill is the whole bill. ready, blind and
+// shown are the shares of ready actions, of blind edits and of shown references.
 type sums struct{ bill, ready, blind, shown float64 }
 
 func (r *report) sums(c cell, policy string) (s sums) {
@@ -216,7 +216,7 @@ func over(a, b float64) float64 {
 	return a / b
 }
 
-// spread is a figure over sessions: its median and its worst value.
+// spread has the median and the worst value of a figure over n sessions.
 type spread struct {
 	median, worst float64
 	n             int
