@@ -1,8 +1,8 @@
-// Command memory judges the upkeep of memory and prints one table. It counts the lines of people
-// that left MEMORY.md unasked in sixty nights, and the blocks that CommonMark renders
-// differently. It counts the planted contradictions that were found, and false alarms. It counts
-// the questions that memory answers after thirty nights, and the curated entries that a reader
-// called useful.
+// Command memory judges the upkeep of memory and prints one table. The table has the lines of people
+// that upkeep removed from MEMORY.md in sixty nights, and the blocks of people's files that
+// CommonMark renders differently afterwards. It has the planted contradictions that the audit found,
+// and the false alarms. It has the questions that memory answers after thirty nights, and the
+// curated entries that a reader called useful.
 //
 //	memory [-sealed] [-whole] [-sessions DIR] [-draw N]
 //

@@ -33,12 +33,12 @@ type curated struct {
 // lived is the result of a workspace's life.
 type lived struct {
 	name string
-	// content is the number of days with a session or a note that was worth keeping. some is the
-	// number of these days of which an entry was curated.
+	// content is the number of days with a session or with a note that is worth keeping. some is the
+	// number of those days on which an entry was curated.
 	content, some int
 	curated       []curated
-	// notes counts the notes in people's logs that are worth keeping. noted counts the notes of
-	// these that became an entry.
+	// notes counts the notes in people's logs that are worth keeping. noted counts those notes that
+	// became an entry.
 	notes, noted int
 	// left holds lines of people that were in MEMORY.md at the beginning and are missing at the
 	// end. changed holds blocks of people's files that are rendered differently.

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/health"
 )
 
-// The forms of the statements in pairs. The comment of each file says how a form is written.
+// The forms from which the pairs are made. The comment in each file describes the format of a form.
 var (
 	//go:embed testdata/pairs-open.txt
 	openForms string
@@ -47,10 +47,10 @@ var languages = map[string]language{
 		second: []string{"导入器", "网关", "邮件服务", "索引器", "账单系统", "调度器", "档案库", "门户", "中继站", "爬虫"}, people: []string{"老周", "阿梅", "小林", "大刘", "陈姐", "吴工"}},
 }
 
-// pairsPerForm is how often a form is filled in.
+// pairsPerForm is the number of pairs that are made from a form.
 const pairsPerForm = 2
 
-// pairs fills in the forms, always in the same way.
+// pairs makes the pairs from the open or the sealed forms, always the same ones.
 func pairs(sealed bool) ([]pair, error) {
 	forms, seed := openForms, uint64(1)
 	if sealed {
@@ -106,8 +106,8 @@ type planted struct {
 }
 
 // plant writes the pairs of one language into a workspace. It writes the two statements of a pair
-// into different files among MEMORY.md, a topic and the newest log. Statements about progress go
-// into two logs, and never contradict each other.
+// into two of the files MEMORY.md, a topic and the newest log. Statements about progress go into two
+// logs, and never contradict each other.
 func plant(ps []pair, lang string) (fstest.MapFS, []planted) {
 	const memory, topic, older, newest = "MEMORY.md", "memory/services.md", "memory/2026-03-10.md", "memory/2026-03-20.md"
 	text := map[string]*strings.Builder{}

@@ -24,7 +24,7 @@ var workspaceNames = []string{"onelines", "templates", "vault", "chinese", "jour
 // firstDay is the first day of every workspace.
 var firstDay = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 
-// note is a note about a day. A note about routine is not worth keeping.
+// note is a note about a day. Notes of the kind routine are not worth keeping.
 type note struct{ lang, kind, text string }
 
 func notes(lang string) (worth, routine []note, err error) {
