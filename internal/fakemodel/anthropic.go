@@ -13,8 +13,8 @@ import (
 // anthropic is the Messages API.
 type anthropic struct{}
 
-// lookBack is the number of blocks before a marker in which a cached prefix is searched, as
-// Anthropic documents. minCached is the length of the shortest cached prefix, for the models with
+// lookBack is the number of blocks before a marker at which a cached prefix may end, as Anthropic
+// documents. minCached is the length of the shortest cached prefix in tokens, for the models with
 // the lowest limit.
 const (
 	lookBack  = 20
@@ -63,8 +63,8 @@ var anthropicMessages = memo{most: 4096, read: func(raw []byte) ([]segment, erro
 	return out, nil
 }}
 
-// memo keeps the results of read by text, and drops all results when there are too many. All
-// requests with the same text share one result, so nothing may change the bytes of a segment.
+// memo caches the results of read by text. It drops all results when there are more than most. All
+// requests with the same text share one result, so callers must not change the bytes of a segment.
 type memo struct {
 	most int
 	read func(raw []byte) ([]segment, error)
@@ -94,8 +94,8 @@ func (m *memo) of(raw []byte) ([]segment, error) {
 	return out, nil
 }
 
-// asBlocks returns a content as a list. A string is short for one text block and has the same
-// place in the cache.
+// asBlocks returns a content as a list. The API takes a string for a list of one text block, and
+// caches both forms alike.
 func asBlocks(content json.RawMessage) json.RawMessage {
 	if !bytes.HasPrefix(content, []byte{'"'}) {
 		return content
@@ -123,8 +123,8 @@ func anthropicBlock(where, role string, raw json.RawMessage) segment {
 	return s
 }
 
-// bill counts the tokens of the longest cached prefix that a marker reaches as read. It counts
-// the tokens from there to the last marker as written.
+// bill counts as read the tokens of the longest cached prefix that a marker reaches. It counts as
+// written the tokens between that prefix and the last marker.
 func (anthropic) bill(c *cache, r Request, reply Reply) Usage {
 	keys := prefixKeys(r.Model, r.Segments)
 	hit, last, long := 0, 0, 0

@@ -36,11 +36,11 @@ const bindingBeta = "thinking-binding-controls-2026-08-01"
 type thought struct {
 	id     string   // the item's id, "" if the API gives no id
 	prefix string   // a hash of everything before it
-	before []string // the signatures of the items that the model was shown before it
+	before []string // the signatures of the earlier items that the model was shown
 }
 
-// removal is a reasoning item that the server withheld from the model, with the place of the
-// item.
+// removal is a reasoning item that the server withheld from the model. Where is the item's place in
+// the request.
 type removal struct{ Where, ID string }
 
 // bind checks the reasoning that a request holds and removes the items that must not be shown. It
@@ -78,7 +78,7 @@ func (s *Server) bind(req *Request) (refused Reply, next thought) {
 	return Reply{}, next
 }
 
-// endsWith reports whether all is at the end of list.
+// endsWith reports whether list ends with the elements of all.
 func endsWith(list, all []string) bool {
 	return len(all) <= len(list) && slices.Equal(list[len(list)-len(all):], all)
 }
@@ -96,7 +96,7 @@ func (r Request) bindingOf() (refuses bool, wrong string) {
 			} `json:"block_binding"`
 		} `json:"thinking"`
 	}
-	_ = json.Unmarshal(r.Body, &body) // it was read before
+	_ = json.Unmarshal(r.Body, &body) // the body is valid JSON: read has parsed it
 	b := body.Thinking.Binding
 	if b != nil && !r.reports() {
 		return false, "thinking.adaptive.block_binding: Extra inputs are not permitted"

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Usage is the bill of one request, in tokens. Read, Written and Uncached add up to the input.
-// Hour is the part of Written that lives for an hour.
+// Usage is the bill of one request, in tokens. Read, Written and Uncached add up to the input. Hour
+// is the part of Written that is cached for an hour.
 type Usage struct {
 	Read, Written, Uncached, Output int
 
@@ -47,8 +47,8 @@ func (c *cache) put(key string, now time.Time, ttl time.Duration) {
 	c.until[key] = entry{now.Add(ttl), ttl}
 }
 
-// longest returns the tokens of the longest prefix that an earlier request to the model had, and
-// caches all prefixes of this one.
+// longest returns the number of tokens in the longest cached prefix of the request, and caches all
+// of the request's prefixes.
 func (c *cache) longest(r Request) int {
 	hit := 0
 	for i, key := range prefixKeys(r.Model, r.Segments) {

@@ -94,7 +94,7 @@ func (g gemini) segments(body []byte, contents []json.RawMessage) ([]segment, er
 	for i := range list {
 		for j, p := range list[i].parts {
 			s := segmentOf(fmt.Sprintf("contents[%d].parts[%d]", i, j), list[i].Parts[j])
-			if j == 0 { // the model sees the speaker at the beginning of a content
+			if j == 0 { // the role counts as a part of the first segment
 				s.Bytes = append([]byte(list[i].role()+"\n"), s.Bytes...)
 			}
 			s.role = list[i].role()
@@ -271,8 +271,8 @@ func geminiIDs(list []geminiContent) map[[2]int]string {
 	return out
 }
 
-// functions returns the definitions of all functions, from all places where a request may declare
-// them.
+// functions returns the definitions of all functions, and other tools as they are. A tool may declare
+// several functions.
 func (gemini) functions(tools []json.RawMessage) (out []json.RawMessage) {
 	for _, raw := range tools {
 		var t struct {
@@ -339,7 +339,8 @@ func (g gemini) whole(w http.ResponseWriter, r Request, reply Reply) {
 	writeJSON(w, http.StatusOK, g.piece(r, g.parts(r, reply), "STOP", r.Usage.Output))
 }
 
-// streamed sends the parts one by one: a text in two, and the end in a piece of its own.
+// stream sends the parts one by one. It cuts a text into two pieces, and sends the end of the answer
+// as a piece without text.
 func (g gemini) stream(w http.ResponseWriter, r Request, reply Reply) {
 	var pieces []map[string]any
 	for _, p := range g.parts(r, reply) {

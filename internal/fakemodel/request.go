@@ -24,10 +24,10 @@ type segment struct {
 	Call, Result string
 	// thought is the signature of reasoning.
 	thought string
-	// role and text are the parts that a script sees.
+	// role and text are the only parts that a script sees.
 	role, text string
-	// extra is the number of tokens of the definitions that a search found, in addition to the
-	// bytes. found are the names of these definitions.
+	// extra is the number of tokens of the definitions that a search found. They are not in Bytes.
+	// found are the names of these definitions.
 	extra int
 	found []string
 	// offers are the tools that a client's own search found. Later calls may use them.
@@ -65,9 +65,9 @@ type Request struct {
 // Tokens returns the size of the input.
 func (r Request) Tokens() int { return tokensOf(r.Segments, len(r.Segments)) }
 
-// Parts returns the place at which r no longer repeats the parameter before, an earlier request.
-// This is the place of the first segment of before that r does not have at the same position with
-// the same bytes. Parts returns "" if r holds all of before.
+// Parts returns the place at which r no longer repeats before, an earlier request: the place of the
+// first segment of before that r does not have at the same position with the same bytes. Parts
+// returns "" if r begins with all segments of before.
 func (r Request) Parts(before Request) string {
 	for i, s := range before.Segments {
 		if i >= len(r.Segments) || !bytes.Equal(s.Bytes, r.Segments[i].Bytes) {
@@ -77,8 +77,8 @@ func (r Request) Parts(before Request) string {
 	return ""
 }
 
-// Pairs returns an error if a tool call has not exactly one result after it, or if a result has
-// no call before it. Providers refuse such requests.
+// Pairs returns an error unless each tool call has exactly one result after it, and each result has
+// a call before it. Providers refuse other requests.
 func (r Request) Pairs() error {
 	open := map[string]string{}
 	for _, s := range r.Segments {

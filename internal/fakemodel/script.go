@@ -11,8 +11,8 @@ type Turn struct {
 	N int
 	// Model is the requested model.
 	Model string
-	// User is all user text after the model's last answer, a line for each block: the user's
-	// words, and any text that was put before or after them.
+	// User is all user text after the model's last answer, a line for each block. It has the user's
+	// words and any text that memkernel or the host added.
 	User string
 	// Results are the tool results of the newest message, in order.
 	Results []string
@@ -33,7 +33,7 @@ type Reply struct {
 	Header      map[string]string
 }
 
-// Call is a call of a tool. An empty ID is made from the request's number.
+// Call is a call of a tool. If ID is empty, the server makes one from the request's number.
 type Call struct {
 	ID, Name string
 	// Input is a JSON object. nil stands for {}.

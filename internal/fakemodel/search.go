@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Anthropic's search for tools, as its documentation has it: a definition with defer_loading is
-// not part of the prompt. If a client's search found the definition, it is part of the search's
-// result. The server makes no searches of its own.
+// This file follows Anthropic's documentation of the search for tools. A definition with
+// defer_loading is not part of the prompt. Once a client's search has found the definition, it is
+// part of the search's result. The server makes no searches of its own.
 
-// maxMarkers is the most markers that the API takes.
+// maxMarkers is the largest number of markers that the API accepts in a request.
 const maxMarkers = 4
 
 // toolDef holds the members of a definition that matter to the search.
@@ -60,12 +60,13 @@ func referenced(raw json.RawMessage) (out []string) {
 	return out
 }
 
-// Waits reports whether a tool has to be searched for before it is called.
+// Waits reports whether a search must find the tool before the model may call it.
 func (r *Request) Waits(name string) bool {
 	return !slices.Contains(r.found, name) && slices.ContainsFunc(r.defs, func(d toolDef) bool { return d.Deferred && d.Name == name })
 }
 
-// expand puts the definitions after the results that found them, and notes their names.
+// expand adds the sizes of found definitions to the results that found them, and keeps the names of
+// these definitions.
 func (r *Request) expand() {
 	for i := range r.Segments {
 		s := &r.Segments[i]
@@ -98,7 +99,7 @@ func (r *Request) breaksRule() string {
 	return ""
 }
 
-// callable leaves out the calls of a reply whose tools have to be searched for first.
+// callable returns calls without the calls of tools that a search must find first.
 func (r *Request) callable(calls []Call) []Call {
 	return slices.DeleteFunc(slices.Clone(calls), func(c Call) bool { return r.Waits(c.Name) })
 }

@@ -29,8 +29,8 @@ type Options struct {
 	// Thinks makes the answers of the Messages and the Responses API begin with reasoning that is
 	// bound to its prefix.
 	Thinks bool
-	// NoBodies leaves Request.Body empty once a request is answered. A session of sixty turns sends
-	// gigabytes.
+	// NoBodies leaves Request.Body empty once a request is answered, to save memory. A session of
+	// sixty turns sends gigabytes.
 	NoBodies bool
 }
 
@@ -39,7 +39,7 @@ type Options struct {
 //	POST …/v1/messages, …/v1/messages/count_tokens    Anthropic
 //	POST …/v1/chat/completions, …/v1/responses         OpenAI
 //	POST …/models/M:generateContent, M:streamGenerateContent, M:countTokens    Gemini
-//	GET  …/v1/models                                  a list of nothing
+//	GET  …/v1/models                                  an empty list
 type Server struct {
 	opt   Options
 	mu    sync.Mutex
@@ -49,7 +49,7 @@ type Server struct {
 	turns int
 	// thoughts are the reasoning items of answers, by their signatures.
 	thoughts map[string]thought
-	// kept are the segments of all requests, each once, by the hash of their bytes.
+	// kept has one segment for each different content of all requests, by the hash of its bytes.
 	kept map[[sha256.Size]byte]segment
 }
 
@@ -176,8 +176,8 @@ func (s *Server) take(req *Request) Reply {
 	return reply
 }
 
-// sharing returns a request whose segments share their bytes with equal segments of earlier requests,
-// because each request repeats most of the one before.
+// sharing returns a copy of req whose segments share their bytes with equal segments of earlier
+// requests, to save memory. Each request repeats most of the previous one.
 func (s *Server) sharing(req Request) Request {
 	if s.opt.NoBodies {
 		req.Body = nil

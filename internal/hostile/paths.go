@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Outside is the content of the files outside of the workspace, which the attempts try to reach.
+// Outside is the content of the files that [Plant] makes. No hostile path may reach these files.
 const Outside = "outside-7c1f4e"
 
 // Paths returns hostile paths that need no files on disk: absolute paths, paths that climb, paths
@@ -33,8 +33,8 @@ func Paths() []string {
 	return out
 }
 
-// Names are names of Markdown files that act where they are printed: on a terminal, on
-// the order in which a line is read, or unseen.
+// Names returns names of Markdown files with harmful characters. Printed as they are, these would
+// control a terminal, reverse the order of a line's letters, or be invisible.
 func Names() []string {
 	return []string{
 		"a\x1b]0;title\x07.md", "a\x1b[2J.md", "line\nbreak.md", "tab\t.md", "back\rto.md", "del\x7f.md", "c1\u009b2J.md", "nel\u0085.md", "raw\x9b2J.md",
@@ -43,7 +43,7 @@ func Names() []string {
 	}
 }
 
-// Plausible are unusual names that are valid.
+// Plausible returns unusual but valid names of Markdown files.
 func Plausible() []string {
 	return []string{"یادداشت\u200cها.md", "מזכר.md", "हिन्दी.md", "क्\u200dष.md", "メモ 📝.md", "👩\u200d💻.md", "with space.md", "per%cent#1.md", "quote'\".md", "Straße.md", "e\u0301.md"}
 }
@@ -101,7 +101,7 @@ func write(t testing.TB, path, text string) {
 	}
 }
 
-// tryWrite fails where the file system has no such names.
+// tryWrite writes a file. It returns an error if the file system does not allow the name.
 func tryWrite(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

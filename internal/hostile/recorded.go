@@ -7,11 +7,11 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Recorded returns the text results of tools in the recorded sessions next to the repository. It
-// skips the test if there are none.
+// Recorded returns the texts that tools returned in the recorded sessions next to the repository.
+// It skips the test if there are no recorded sessions.
 func Recorded(t testing.TB) (texts []string) {
 	t.Helper()
-	const sessions = "../../../shared/data/transcripts" // from a room of pagevm
+	const sessions = "../../../shared/data/transcripts" // relative to a package in pagevm
 	files, _ := filepath.Glob(sessions + "/*/*.jsonl")
 	if len(files) == 0 {
 		t.Skip("no recorded sessions under " + sessions)

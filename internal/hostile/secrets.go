@@ -1,6 +1,6 @@
-// Package hostile holds inputs that tests try the program with: texts with secrets that must
-// never reach a disk or a server, paths that try to leave their folder, and what tools returned in
-// recorded sessions. Only tests use it.
+// Package hostile holds difficult inputs for tests: texts with secrets that must never reach a disk
+// or a server, paths that try to leave their folder, and texts that tools returned in recorded
+// sessions. Only tests use it.
 package hostile
 
 import (
@@ -14,16 +14,16 @@ import (
 //go:embed *.txt
 var files embed.FS
 
-// The files hold no secret: the characters of tokens are generated from a seed, so that no
-// scanner takes them for a leak. SecretKinds has each kind of secret. MoreSecrets has the same
-// kinds in other surroundings. NoSecrets has similar texts that hold no secret.
+// The names of the embedded files. The files hold no complete secret: [Texts] generates the characters
+// of tokens from a seed, so that no scanner reports a leak. SecretKinds has each kind of secret.
+// MoreSecrets has the same kinds in other surroundings. NoSecrets has similar texts without secrets.
 const (
 	SecretKinds = "kinds.txt"
 	MoreSecrets = "more.txt"
 	NoSecrets   = "none.txt"
 )
 
-// Secretive is one text of a file.
+// Secretive is one text of a file, with the secrets that it holds.
 type Secretive struct {
 	Kind, Text string
 	Secrets    []string
@@ -42,8 +42,8 @@ var (
 	}
 )
 
-// Texts reads a file. The same seed generates the same secrets. Texts panics if there is no such
-// file.
+// Texts returns the texts of an embedded file. The same seed generates the same secrets. Texts panics
+// if there is no such file.
 func Texts(name string, seed uint64) (out []Secretive) {
 	raw, err := files.ReadFile(name)
 	if err != nil {

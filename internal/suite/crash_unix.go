@@ -18,8 +18,8 @@ import (
 	"github.com/memkernel/memkernel/internal/atomicfile"
 )
 
-// arm makes the process kill itself before the operation that the environment gives. If the
-// environment gives no operation, the process writes down the number of its operations.
+// arm makes the process kill itself before the operation that envAt gives. A process that lives
+// writes the number of its operations to the file that envCount names, if any.
 func arm(t *testing.T) {
 	at, err := strconv.Atoi(os.Getenv(envAt))
 	if err != nil {
@@ -41,7 +41,7 @@ func armed(t *testing.T, at int) *atomic.Int64 {
 	t.Cleanup(atomicfile.SetHook(func(string, string) error {
 		if ops.Add(1) == int64(at) {
 			if file := os.Getenv(envStep); file != "" {
-				_ = os.WriteFile(file, []byte(step()), 0o600) // the parent misses it
+				_ = os.WriteFile(file, []byte(step()), 0o600) // the parent fails without the file
 			}
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
@@ -51,7 +51,7 @@ func armed(t *testing.T, at int) *atomic.Int64 {
 	return ops
 }
 
-// below are the packages that write for others.
+// below lists the packages that write on behalf of others. step skips their functions.
 var below = []string{"internal/suite.", "internal/atomicfile.", "internal/store.", "pagevm/journal."}
 
 // step names the step that the caller interrupts, as [EveryWrite] says.

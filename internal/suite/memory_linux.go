@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// memoryRoom is the free memory, in bytes, that the files of tests need.
+// memoryRoom is the free space, in bytes, that the files of tests need in memory.
 const memoryRoom = 4 << 30 // 4 GiB
 
 // inMemory makes the process and its children put their temporary files in the memory file

@@ -1,6 +1,6 @@
-// Package suite sets the size of tests. `make test` runs every test in a small version and waits
-// for no disk. `make test-long` runs every test in full. The package also kills tests' programs
-// in the middle of their writes. It is for tests only.
+// Package suite sets the size of tests. `make test` runs every test in a small version and does not
+// sync files to disk. `make test-long` runs every test in full. The package also kills the programs
+// of tests in the middle of their writes. It is for tests only.
 //
 // The environment holds the parameters of the long suite. doc/testing.md lists the parameters.
 package suite
@@ -60,10 +60,9 @@ func Number(t testing.TB, env string, quick, long int) int {
 }
 
 // Quick is called from an init function of a package's tests. Unless the long suite or a
-// benchmark runs, the process makes no sync (see [atomicfile.NoSync]), collects its garbage
-// later, which spares a sixth of its time, and tries properties on the given number of inputs
-// instead of 100. If checks is 0, properties stay unchanged. GOGC and -rapid.checks override
-// these settings.
+// benchmark runs, Quick does three things. It switches off syncs (see [atomicfile.NoSync]). It makes
+// garbage collections rarer, which saves a sixth of the time. It makes properties try checks inputs
+// instead of 100, unless checks is 0. GOGC and -rapid.checks override these settings.
 func Quick(checks int) {
 	bench := slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.bench=") })
 	if Long() || bench {
