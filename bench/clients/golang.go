@@ -73,7 +73,7 @@ func (p *protocol) golangTypes() (string, error) {
 	return formatted(b.String())
 }
 
-// role says what an object without a comment is for.
+// role returns the end of a comment on an object that has none in the schema.
 func (p *protocol) role(o *object) string {
 	if i := slices.IndexFunc(p.methods, func(m method) bool { return m.params == o }); i >= 0 {
 		return "are the parameters of " + p.methods[i].name

@@ -87,7 +87,8 @@ var refusals = []struct{ status, why string }{
 	{"503", "the server ends, or is not ready: nothing was done, and Retry-After says when to deliver it again"},
 }
 
-// answers returns the responses of a path that requires a token.
+// answers returns the responses of a path that requires a token: good for the status ok, and kind for
+// each of the refusals that is not in except.
 func answers(ok string, good node, kind node, except ...string) node {
 	out := node{ok: good}
 	for _, r := range refusals {

@@ -42,7 +42,8 @@ type shape struct {
 	ref   *object
 }
 
-// A language is a column of forms. Go has two, for values that the client writes and reads.
+// language is a column of forms. Go has two columns: goCall for values that the client writes, and
+// goAnswer for values that it reads.
 type language int
 
 const (
@@ -52,8 +53,8 @@ const (
 	python
 )
 
-// forms has the type of each kind in each language. $E stands for the type of elem or ref, and $|
-// and $, for the words with such a separator.
+// forms has the type of each kind in each language. In a type, $E stands for the type of elem or ref,
+// $| for the quoted words separated by |, and $, for the quoted words separated by commas.
 var forms = [...][4]string{
 	kindAny:    {"any", "json.RawMessage", "any", "Any"},
 	kindString: {"string", "string", "string", "str"},
@@ -94,9 +95,9 @@ func (s *shape) in(l language) string {
 type field struct {
 	name, doc string
 	shape     *shape
-	// always is set if the member is in every answer, or must be in every call.
+	// always is set if every answer has the member, or every call must have it.
 	always bool
-	// told is set if the member is optional and a missing member differs from an empty one.
+	// told is set if the member is optional, and leaving it out differs from an empty value.
 	told bool
 }
 
@@ -119,7 +120,7 @@ type protocol struct {
 	objects []*object
 }
 
-// schemaFile is the part of a schema file about methods.
+// schemaFile has the parts of doc/schema.json that describe methods.
 type schemaFile struct {
 	Methods []struct {
 		Name, Description string

@@ -40,8 +40,8 @@ func (p *protocol) python() string {
 	return b.String()
 }
 
-// sameAsKeywords reports whether an object occurs only as parameters of methods. Python passes
-// these as keyword arguments.
+// sameAsKeywords reports whether an object holds the parameters of a method. Python passes these as
+// keyword arguments.
 func sameAsKeywords(p *protocol, o *object) bool {
 	return slices.ContainsFunc(p.methods, func(m method) bool { return m.params == o })
 }
@@ -131,7 +131,7 @@ def _said(params: Dict[str, Any]) -> Dict[str, Any]:
 	return b.String()
 }
 
-// quotedTypes names types of the other module.
+// quotedTypes replaces the quoted names of types in a Python type by references to module p.
 func quotedTypes(s string) string {
 	var out strings.Builder
 	for i, part := range strings.Split(s, `"`) {

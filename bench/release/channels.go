@@ -5,15 +5,15 @@ import "path"
 // channel is a place from which people install memkernel.
 type channel struct {
 	name string
-	// published means that the place has a version. Pages may promise only what is published: a
-	// test compares them with this list, and makes their install parts from it.
+	// published means that the place has a version of memkernel. Pages must not name other places. A
+	// test compares the pages with this list, and makes their install parts from it.
 	published bool
 	// install is the command that installs it.
 	install string
 	// promise is a regular expression for text that sends readers to the place.
 	promise string
-	// files are patterns of the release's files that go there. The workflow's job of the channel's
-	// name brings them there. Without files the channel takes what another one has.
+	// files are patterns of the release's files that are published there, by the workflow's job of the
+	// same name. A channel without files installs from another channel's files or from the repository.
 	files []string
 }
 

@@ -34,7 +34,7 @@ type checkout struct {
 	notes string
 }
 
-// look reads the state of the checkout, and returns an error if it can't be released.
+// look reads the state of the checkout. It returns an error if the checkout can't be released.
 func look(root string, snapshot bool) (*checkout, error) {
 	if _, err := git(root, "rev-parse", "--git-dir"); err != nil {
 		return nil, fmt.Errorf("%s is no git checkout, and the version is read from its tag: %w", root, err)

@@ -30,7 +30,7 @@ type packer struct {
 	err error
 }
 
-// fail records an error if it is the first.
+// fail records err if it is the first error. A nil err has no effect.
 func (p *packer) fail(err error) {
 	if p.err == nil {
 		p.err = err
@@ -77,7 +77,7 @@ func (p *packer) read(from string, names ...string) []file {
 // legal returns the files that must accompany the program everywhere.
 func (p *packer) legal() []file { return p.read("", "LICENSE", "NOTICE") }
 
-// keep writes a file of the release. err is the error of making its data.
+// keep writes a file of the release, unless there was an error. err is the error of making the data.
 func (p *packer) keep(name string, data []byte, err error) {
 	p.fail(err)
 	if p.err != nil {
@@ -161,7 +161,7 @@ func (c change) make(m map[string]any) error {
 	return nil
 }
 
-// json returns v as indented JSON.
+// json returns v as indented JSON with a final newline.
 func (p *packer) json(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
