@@ -13,9 +13,9 @@
 //   - prompts that people typed in the transcripts below the folder of -typed; every second
 //     one is fitted, and the others only judge the fit
 //
-// Some sets are also asked with only a handful of their notes, like a memory that has just begun.
-// Each transcript is asked with the log that its session kept. Large sets have equal weight, and
-// small sets less. With -write the command writes the weights to retrieval/weights.go. Without
+// Sets with questions are also indexed with only a handful of their notes, like a memory that has just
+// begun. Another small index has only the log that the session of a transcript kept. Large sets have
+// equal weight, and small sets less. With -write the command writes the weights to retrieval/weights.go. Without
 // -write it writes only temporary folders.
 package main
 
@@ -252,8 +252,8 @@ type sample struct {
 	grounds    retrieval.Grounds
 	answerable bool
 	prompt     bool
-	// typed reports that somebody typed the prompt in a session about something else. kept
-	// reports that the fit leaves the prompt out.
+	// typed reports that somebody typed the prompt in a session about something else. kept reports
+	// that the prompt only judges the fit.
 	typed, kept bool
 }
 
@@ -300,11 +300,11 @@ func ask(ctx context.Context, s *source, other []string, prompts []prompt, said 
 	return g, err
 }
 
-// ramblingOf is of how many answerable questions one is also asked at the end of a longer message.
+// ramblingOf: one of so many answerable questions is also asked at the end of a longer message.
 const ramblingOf = 3
 
-// rambled returns a fitted typed prompt of some length, to be said before question i, "" if there is
-// none.
+// rambled returns a typed prompt of 60 to 240 bytes, to be put before question i, "" if there is none.
+// It takes only prompts that are fitted.
 func rambled(said []string, i int) string {
 	even := len(said) &^ 1 // the odd ones are not fitted
 	for k := 0; k < even; k += 2 {
@@ -337,7 +337,7 @@ func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 // ridge keeps weights small that the sets do not determine.
 const ridge = 1e-4
 
-// halfSet is the number of answerable questions at which a set has half weight.
+// halfSet is the number of answerable questions with which a set has half of the full weight.
 const halfSet = 30
 
 // fit is a logistic regression by Newton's method.

@@ -34,9 +34,9 @@ func charTable(ranks map[string]int) (index []byte, blocks []uint32) {
 	return index, blocks
 }
 
-// seamTable returns a set of byte pairs as bits. The set has the pairs at which some token
-// crosses from one character to another without holding both characters entirely. If two
-// characters meet in any other pair, no merge across the pair takes a part of a character.
+// seamTable returns a set of byte pairs, with a bit for each pair. A pair is the last byte of a
+// character and the first byte of the next. The set has a pair if some token contains it without
+// containing both characters entirely. At all other pairs, every merge takes whole characters.
 func seamTable(tokens []string) []byte {
 	table := make([]byte, 256*256/8)
 	set := func(a, b byte) {

@@ -13,8 +13,8 @@ const (
 	magic   = "MKBPE\x00\x00\x02"
 	hashMul = 0x9E3779B97F4A7C15 // 2^64 over the golden ratio, as in budget/table.go
 	idBits  = 18
-	// slotsPer100 is the number of slots per 100 entries of the open-addressing tables. With this
-	// size a lookup that misses mostly ends within one cache line.
+	// slotsPer100 is the number of slots for 100 entries of the open-addressing tables. With so many
+	// slots, most lookups of missing keys end within one cache line.
 	slotsPer100 = 160
 	noRank      = math.MaxInt
 )
@@ -68,9 +68,9 @@ func vocabularyTable(ranks map[string]int) ([]byte, error) {
 	return append(out, text...), nil
 }
 
-// pairTable maps each token's last merge (left, right) to the token. One pair per token is
-// enough. If the bytes of two neighbours spell a token, the merges inside these bytes were the
-// same as for the token alone, and so was the last pair.
+// pairTable maps each token's last merge (left, right) to the token. One pair per token is enough:
+// if the bytes of two neighbours spell a token, these bytes were merged as the token alone is
+// merged, so the two neighbours are the pair of its last merge.
 func pairTable(tokens []string, ranks map[string]int) ([]uint64, error) {
 	slots := make([]uint64, len(tokens)*slotsPer100/100)
 	for i := range slots {
@@ -164,9 +164,9 @@ func pieceTables(tokens []string) (short, mid []uint64, long []uint32, text []by
 	return short, mid, long, text
 }
 
-// word packs up to 7 bytes, the first byte lowest, and puts their number into the top byte. With
-// the number, tokens with trailing zero bytes differ, and a used word is never 0. An empty tail
-// has the number 8.
+// word packs up to 7 bytes into a word. The first byte is the lowest, and the top byte is the number
+// of bytes. The number distinguishes tokens with trailing zero bytes, and makes every used word
+// different from 0. For an empty text the number is 8.
 func word(tok string) uint64 {
 	w := uint64(len(tok)|8) << 56
 	for i := range len(tok) {

@@ -65,7 +65,7 @@ func row(name string, ours, plain []relevance.Answer, rows string) {
 	fmt.Println()
 }
 
-// ask asks the questions of a set with search and with FTS5, and says what the rows of FTS5 are.
+// ask puts the questions of a set to search and to FTS5. rows is the kind of FTS5's rows.
 func ask(ctx context.Context, set relevance.Set) (ours, plain []relevance.Answer, rows string, err error) {
 	b, err := relevance.Open(ctx, set)
 	if err != nil {

@@ -60,12 +60,13 @@ func items(c chores) func(string, *notes) error {
 	}
 }
 
-// codeModules are the modules whose source notes are made of. go.sum fixes their texts, so that the
-// floors change only with a version. They are read where they are, and not copied (both Apache-2.0).
+// codeModules lists the modules whose source files become notes. go.sum fixes their texts, so that the
+// floors change only with their versions. The files are read from Go's module cache, because their
+// licence (Apache-2.0) is not the project's.
 var codeModules = []string{"github.com/spf13/cobra", "github.com/sashabaranov/go-openai"}
 
-// code makes a note of each source file. It leaves the comments above functions out of the note,
-// and makes each comment a question that asks for its function.
+// code makes a note of each source file. The note lacks the comments of functions. Each of these
+// comments becomes a question that its function answers.
 func code(root string, n *notes) error {
 	for _, module := range codeModules {
 		list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module)

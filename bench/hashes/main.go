@@ -11,12 +11,12 @@
 // records.
 //
 // A set is a folder with qa.jsonl, as in package bench/relevance. Each question is asked in every
-// way in which an index can be searched (see ways), and twice, to cover cached results of the
-// first time. The hashes cover every hit with its order, its lines, the shown text, and the scores
-// to nine decimals.
+// way in which an index can be searched (see ways). It is asked twice, because a search caches results
+// of its first run. The hashes cover the order of the hits, their lines and shown texts, and the
+// scores to nine decimals.
 //
-// It judges nothing, and it never writes outside a temporary folder and the file that
-// -o names.
+// The command only compares, and does not judge. It writes only to a temporary folder and to the
+// file that -o names.
 package main
 
 import (

@@ -1,5 +1,5 @@
 // Command maskgen turns gitleaks' rules for secrets (config/gitleaks.toml, MIT
-// licence) into the file that package pagevm embeds, pagevm/mask/data/gitleaks.json.
+// licence) into the file that package mask embeds, pagevm/mask/data/gitleaks.json.
 //
 //	gitleaks.toml ──► review ──► rules as JSON: id, expression, keywords,
 //	                             entropy, exceptions, how far a match reaches
@@ -7,8 +7,8 @@
 // The review is in this package: review.go names every rule that is left out or
 // changed, and why. Each remaining rule must compile as a Go expression, must have a
 // keyword of at least three bytes, and must bound the length of a match. The same
-// input gives the same bytes. The command reads one file and writes one, and never uses
-// the network: "make mask-rules" fetches the module through the Go module proxy first.
+// input gives the same bytes. The command reads one file, writes one file, and never uses
+// the network. "make mask-rules" fetches the module before it runs the command.
 package main
 
 import (
@@ -74,7 +74,7 @@ type allowlist struct {
 type ours struct {
 	Source  string `json:"source"`
 	Licence string `json:"licence"`
-	// Allow holds expressions and Stop holds words. A match with one of them is not a secret.
+	// Allow holds expressions and Stop holds words. A match that contains one of them is no secret.
 	Allow []string `json:"allow"`
 	Stop  []string `json:"stop"`
 	Rules []rule   `json:"rules"`
@@ -88,7 +88,7 @@ type rule struct {
 	Group    int      `json:"group,omitempty"`
 	// Reach is the greatest length of a match in bytes, 0 if nothing bounds the length.
 	Reach int `json:"reach,omitempty"`
-	// Named reports that the secret is recognized by the name before it, not by its own shape.
+	// Named reports that the rule recognizes a secret by the name before it, and not by its shape.
 	Named bool     `json:"named,omitempty"`
 	Allow []string `json:"allow,omitempty"`
 	Stop  []string `json:"stop,omitempty"`
@@ -126,7 +126,7 @@ func encode(o *ours) ([]byte, error) {
 	return leading.ReplaceAll(b.Bytes(), nil), err
 }
 
-// leading is the indentation, which would only make the program larger that has the file in it.
+// leading matches the indentation of lines. encode removes it to keep the embedded file small.
 var leading = regexp.MustCompile(`(?m)^\t+`)
 
 // allMet fails if the review names a rule that gitleaks no longer has.

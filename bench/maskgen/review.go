@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// left holds the rules that are left out, and why.
+// left maps the ids of the rules that are left out to the reasons.
 var left = map[string]string{
 	"generic-api-key":        "any name with key, token or auth before any word: most of what it finds in tool results is code and hashes; our own rule for assignments stands in its place",
 	"private-key":            "ours also knows blocks whose end is cut off, and listings with line numbers",

@@ -4,16 +4,16 @@
 //	peers -set DIR,DIR... [-questions 20]
 //
 //	memkernel  by words alone
-//	fts5       an FTS5 table, as package relevance has it
+//	fts5       an FTS5 table, as package relevance makes it
 //	bleve      an index of the lines, standard analyser, BM25, any word
 //
 // The columns:
 //
 //	R@10   share of a question's evidence lines that the first ten hits cover
-//	R 1k   the same of as many first hits as fit into 1,000 tokens with their
-//	       whole lines: hits of several lines cover more, and cost more
+//	R 1k   the same share, for the first hits that together fit into 1,000 tokens
+//	       with their whole lines
 //
-// All engines run in this process. It writes only to a temporary folder.
+// All engines run in this process. The command writes only to a temporary folder.
 package main
 
 import (

@@ -4,7 +4,7 @@
 //
 //	go run -C bench ./cmd/mkbench --help
 //
-// With go run -C, paths are relative to the folder bench. `go build -C bench -o ../bin/
+// With go run -C, relative paths are relative to the folder bench. `go build -C bench -o ../bin/
 // ./cmd/mkbench` makes a program that can run anywhere.
 package main
 
