@@ -48,7 +48,7 @@ func (s *Settings) ownFolder() string {
 }
 
 // choose includes all Markdown if no setting lists the files of memory. If no file in the
-// workspace looks like an agent's memory, shared sessions may read all Markdown too. Settle keeps
+// workspace looks like an agent's memory, shared sessions may read all Markdown too. Settle records
 // that choice before the first write to memory or the index, because later the written files would
 // look like memory.
 func (s *Settings) choose(o *markdownstore.Options) {

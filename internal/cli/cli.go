@@ -28,7 +28,7 @@ type App struct {
 	*UI
 	Settings
 	JSON, shared bool
-	// Outer means that the workspace contains the current folder. Nobody named it.
+	// Outer reports that the workspace was found above the current folder, because no flag names one.
 	Outer  bool
 	prices string
 }
@@ -58,8 +58,8 @@ func Must(err error) {
 	}
 }
 
-// anywhere are the verbs that need no word about which folder they work on: they use none, or
-// print it.
+// anywhere lists the verbs that do not tell the user which workspace was found above the current
+// folder. They use no workspace, or print it themselves.
 var anywhere = []string{"version", "prices", "import", "config", "init", "uninstall"}
 
 // Prepare reads the configuration and checks the shared flags, before any verb.
@@ -78,8 +78,9 @@ func (a *App) Prepare(cmd *cobra.Command) error {
 }
 
 // Locate chooses the workspace and its state folder. Without a flag for either, a folder inside a
-// workspace belongs to that workspace, as it does for hooks, and has no memory of its own. In a git
-// repository without one the workspace is the repository, but init sets up the folder it is in.
+// workspace belongs to that workspace, as it does for hooks, and has no memory of its own. A git
+// repository without a workspace is the workspace of all folders in it. Only init takes the current
+// folder instead.
 func (a *App) Locate(cmd *cobra.Command) {
 	if a.StateDir != "" {
 		return
@@ -129,7 +130,8 @@ func (a *App) PricesFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.prices, "prices", a.prices, "price `file`, used before the embedded book")
 }
 
-// ReadConfig reads the configuration, and makes it and the flags of the verb agree.
+// ReadConfig reads the configuration, prints its warnings, and gives the flags and the settings of a
+// verb the same values.
 func (a *App) ReadConfig(cmd *cobra.Command) error {
 	if err := a.Read(); err != nil {
 		return err

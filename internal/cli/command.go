@@ -10,11 +10,11 @@ import (
 	"github.com/memkernel/memkernel/kernel/health"
 )
 
-// named is a command in a text, such as 'memkernel reindex'.
+// named matches a command in a text, such as 'memkernel reindex'.
 var named = regexp.MustCompile(`'memkernel [a-z][^']*'`)
 
-// remember keeps the shared flags that choose the workspace, as the user gave them, for commands
-// in hints.
+// remember keeps the flags that choose the workspace, as the user gave them. [UI.Commands] adds them
+// to the commands in hints.
 func (u *UI) remember(cmd *cobra.Command) {
 	u.given = ""
 	for _, name := range []string{"workspace", "state-dir", "config"} {

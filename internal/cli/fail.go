@@ -56,7 +56,7 @@ func WithFindings(n int) error {
 	return Exit(ExitFindings)
 }
 
-// Exit is the error of a run that has printed all there is to say, with its exit code: of a check
+// Exit is the exit code of a run that has printed its whole result, as an error: the code of a check
 // that found problems, or of a command that this program ran.
 type Exit int
 

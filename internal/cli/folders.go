@@ -20,10 +20,11 @@ func (s *Settings) FolderPath(entry string) string {
 	return s.inWorkspace(path)
 }
 
-// SetFolders replaces the folders had, which are the value of index.folders, and reads the settings
-// again. It writes to the file that the user named, or to the user's own file for this project,
-// since a project's own file can't name folders. It returns the file. If another process has
-// changed the file or the folders, SetFolders changes nothing and returns [settings.ErrChanged].
+// SetFolders replaces the value of index.folders, which must be had, by folders, and reads the
+// settings again. It writes to the file that the user named, or else to the user's own file for this
+// project, because a project's own file can't name folders. It returns the path of that file. If
+// another process has changed the file or the folders, SetFolders changes nothing and returns
+// [settings.ErrChanged].
 func (s *Settings) SetFolders(had, folders []string) (path string, err error) {
 	if err := NotInRows(s, "index.folders are folders of this machine"); err != nil {
 		return "", err
@@ -65,13 +66,13 @@ func (s *Settings) SetFolders(had, folders []string) (path string, err error) {
 	return path, err
 }
 
-// projectHead is how the user's own configuration of a project begins.
+// projectHead returns the first line of the user's own configuration of a project.
 func projectHead(s *Settings) []byte {
 	return fmt.Appendf(nil, "# memkernel's settings for the project %q alone; doc/config.md has all settings.\n", projectOf(s))
 }
 
-// OnlyFolders reports whether the program alone wrote the user's own configuration of the project:
-// folders that were added, and no other setting or remark.
+// OnlyFolders reports whether a text of the user's own configuration of the project is what memkernel
+// writes for added folders, without any other setting or comment.
 func (s *Settings) OnlyFolders(text []byte) bool {
 	path := s.ProjectConfig()
 	c, err := config.Read(bytes.NewReader(text), path)

@@ -12,10 +12,10 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// UnknownVerb returns the error for a word that is not a verb of cmd. It suggests, in this order,
-// verbs for which people use the word, verbs that a part of the word names or for which people use
-// its first such part, and verbs with a similar spelling. A word that people use is suggested for
-// one wrong letter only, since short words are near to many others.
+// UnknownVerb returns the error for a word that is not a verb of cmd. It suggests the first of these
+// that exist: verbs for which people use the word, verbs that a part of the word names, verbs for
+// which people use a part of the word, and verbs with a similar spelling. A word that people use for a
+// verb counts as similar only with one wrong letter, because short words resemble many others.
 func UnknownVerb(cmd *cobra.Command, word string) error {
 	near := wordFor(cmd, word)
 	var names, words, named []string
@@ -124,8 +124,8 @@ func flagFor(cmd *cobra.Command, word string) (out []string) {
 	return out
 }
 
-// withText puts the arguments that begin with a dash, but have blanks where no flag has any,
-// behind a --, so that they are text. Nothing else changes its place among the texts.
+// withText puts a -- before the texts of a command line if an argument begins with a dash and can't be
+// a flag, such as "- buy milk". The flags come before the --. The texts keep their order.
 func withText(root *cobra.Command, args []string) []string {
 	cmd, rest, err := root.Find(args)
 	if err != nil || !slices.ContainsFunc(rest, isText) {

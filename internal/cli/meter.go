@@ -9,14 +9,15 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 )
 
-// meter is a line that shows the progress of a slow verb in per cent. The line is redrawn repeatedly and wiped at the end. A nil meter draws nothing.
+// meter is a line that shows the progress of a slow verb. The line is redrawn often and wiped at the
+// end. A nil meter draws nothing.
 type meter struct {
 	mu       sync.Mutex
 	w        io.Writer
 	now      func() time.Time
 	patience time.Duration
-	// since is the time of the first Show, from which patience counts. last is the time of the last
-	// drawing.
+	// since is the time at which the work began, from which patience counts. last is the time of the
+	// last drawing.
 	since, last time.Time
 	// counting is set if the meter draws counts and no seconds.
 	counting, shown bool

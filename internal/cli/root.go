@@ -110,8 +110,9 @@ func configured(cmd *cobra.Command) bool {
 	return true
 }
 
-// Step returns a line of the opening. It returns "" if the verb does not exist, or if the verb
-// that the parameter instead names exists and replaces it.
+// Step returns the line of the opening that shows a command line and its purpose. It returns "" if the
+// verb of the command line does not exist, or if there is a verb with the name instead, which replaces
+// it.
 func Step(root *cobra.Command, instead, call, what string) string {
 	verb, _, _ := strings.Cut(call, " ")
 	if !has(root, verb) || has(root, instead) {

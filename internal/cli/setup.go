@@ -19,8 +19,8 @@ import (
 	"github.com/memkernel/memkernel/sessions"
 )
 
-// memoryOptions returns the settings of memory in the kernel's form. If a zero means the default
-// in the kernel's form, memoryOptions replaces a zero by the nearest other value.
+// memoryOptions returns the settings of memory in the kernel's form. Where a zero has the meaning of a
+// default in that form, memoryOptions replaces a zero by the nearest other value.
 func memoryOptions(c *config.Config) kernel.MemoryOptions {
 	w, r := &c.Workspace, &c.Retrieval
 	o := kernel.MemoryOptions{

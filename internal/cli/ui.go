@@ -187,8 +187,9 @@ func (u *UI) Style() display.Style {
 // maxColumns, because longer lines are hard to read.
 const minColumns, maxColumns = 44, 140
 
-// size returns the number of columns for text, and of the terminal's rows. The columns are the
-// terminal's within bounds. Without a terminal they are the default, and there are no rows.
+// size returns the number of columns for text and the number of the terminal's rows. The columns are
+// those of the terminal, but at least minColumns and at most maxColumns. Without a terminal, columns
+// is the default and rows is 0.
 func (u *UI) size() (columns, rows int) {
 	if f, ok := display.Bare(u.Out).(*os.File); ok {
 		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {

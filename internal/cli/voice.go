@@ -44,7 +44,7 @@ func agentMark() string {
 	return ""
 }
 
-// WhyAgent says why a verb does not speak for a person.
+// WhyAgent returns the reason why a verb does not speak for a person.
 func (u *UI) WhyAgent() string {
 	if mark := agentMark(); mark != "" {
 		return mark + " is set, so an agent runs this"
