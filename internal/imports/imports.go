@@ -59,8 +59,8 @@ func Formats() []Format {
 // Session is a conversation.
 type Session struct {
 	Format Format
-	// ID is the program's own ID of the session. The session's key is the name of the host
-	// followed by this ID. ID is "" if the reader of File knows the ID.
+	// ID is the program's own ID of the session. The session's key is the name of the host followed by
+	// this ID. ID is "" if only the reader of File knows it.
 	ID string
 	// Place is the place of the session, for people.
 	Place string
@@ -104,8 +104,8 @@ type Fact struct {
 	Day string
 }
 
-// Found takes the results. It needs all of its functions, which are called one at a time. An error
-// of Session or Fact ends the reading.
+// Found has the functions that get the results. All of them must be set. They are called one at a
+// time. An error of Session or Fact ends the reading.
 type Found struct {
 	Session func(*Session) error
 	Fact    func(*Fact) error
@@ -131,7 +131,7 @@ type Options struct {
 // The limits of files and records that are read whole, in bytes. Larger files and records are
 // reported and skipped.
 const (
-	// maxSession is the largest transcript. MaxGemini is the largest session of Gemini CLI.
+	// maxSession is the largest transcript. maxGemini is the largest session of Gemini CLI.
 	maxSession = 512 << 20
 	maxGemini  = 128 << 20
 	// maxValue is the largest conversation of an export, and the largest line of a store.
@@ -277,8 +277,8 @@ func (r *reader) fact(f *Fact) error {
 	return nil
 }
 
-// isHere reports whether a folder is the workspace or below it. A folder in a workspace further
-// down does not count.
+// isHere reports whether a folder is the workspace or below it. A folder does not count if it belongs
+// to another workspace inside this one.
 func (r *reader) isHere(folder string) bool {
 	for dir := resolved(folder); ; dir = filepath.Dir(dir) {
 		if dir == r.workspace {
@@ -339,8 +339,9 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// elements reads the elements of a JSON list one at a time, however long the list is. If f returns
-// an error, elements passes it to element.
+// elements calls f with each element of a JSON list, however long the list is. An element that can't
+// be read, or for which f returns an error, is reported as lost. elements returns only errors that end
+// the whole reading, and an error for a file that is no list.
 func (r *reader) elements(c *candidate, f func(raw json.RawMessage) error) error {
 	in := &bounded{Reader: c, left: maxValue}
 	d := json.NewDecoder(in)
