@@ -41,8 +41,8 @@ const (
 // answersMark separates a question from its answer in the text of a decision.
 const answersMark = " → "
 
-// Ask returns the end of an agent's text. This is the question in its last two paragraphs, or the
-// last paragraph if they hold no question.
+// Ask returns the question in the last two paragraphs of an agent's text, or the last paragraph if
+// they hold no question.
 func Ask(text string) Asked {
 	lines := readable(textutil.Tail(text, textBytes))
 	a := Asked{Options: options(lines)}
@@ -181,13 +181,13 @@ func titleOf(line string) string {
 	return strings.TrimRight(strings.TrimSpace(line[:end]), ".:;。?？")
 }
 
-// Answered returns the decision that an agent's question and a person's reply make. The decision
-// holds the question and the reply, word for word. It also holds the options if the reply or the
-// question points at them. A reply of more than a few words is an answer only if it begins like
-// one, names a label, has words of choosing or repeats one of the question's words. An offer
-// without a question mark is answered by a label, or by a yes or no that repeats one of its words.
-// Answered returns false if the reply doesn't answer, if it asks, doubts or reports, and if it
-// only agrees to a question that leaves open what is chosen, or to go on.
+// Answered returns the decision that an agent's question and a person's reply make: both word for
+// word, and the options if the question or the reply points at them. It returns false if the reply is
+// not an answer. A reply of more than a few words is an answer only if it begins like one, names a
+// label, has words of choosing or repeats one of the question's words. An offer without a question
+// mark is answered by a label, or by a yes or no that repeats one of its words. A reply that asks,
+// doubts or reports is not an answer. A reply that only agrees is none either, if the question leaves
+// open what is chosen or only asks to go on.
 func (a Asked) Answered(reply string) (string, bool) {
 	reply = strings.TrimSpace(reply)
 	if a.Text == "" || reply == "" || utf8.RuneCountInString(reply) > ReplyRunes || strings.Count(reply, "\n") >= replyLines || strings.Contains(reply, "```") {
