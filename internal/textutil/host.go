@@ -24,7 +24,7 @@ func MeantHost(typed string, names []string) string {
 	return typed
 }
 
-// host is a name without case, punctuation, vendor and kind.
+// host returns a name in lower case, without punctuation, vendor and kind.
 func host(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) {

@@ -2,12 +2,12 @@ package textutil
 
 import "strings"
 
-// maxRunes is the number of characters of a word that are compared. For longer words, the
-// difference of their further lengths is added.
+// maxRunes is the number of characters of a word that are compared. Distance adds the difference in
+// length of the rest.
 const maxRunes = 128
 
-// Distance counts the letters to add, drop, change or swap with their neighbour to make
-// b of a. Case makes no difference.
+// Distance returns the least number of edits that turn a into b. An edit adds, drops or changes a
+// letter, or swaps two neighbours. Case makes no difference.
 func Distance(a, b string) int {
 	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
 	rest := max(len(x), maxRunes) - max(len(y), maxRunes)

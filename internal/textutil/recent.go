@@ -20,7 +20,7 @@ type recent[K comparable, V any] struct {
 	cost, most int
 }
 
-// Get returns the value of a key. It keeps the key that Put was given, and not this one.
+// Get returns the value of a key. The cache keeps the key that Put was given, and not this one.
 func (c *Recent[K, V]) Get(key K) (v V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Sentences yields the sentences of a line with the marks that end them, without spaces around
-// them. A mark of a script with spaces ends a sentence before a space or at the end, and a full
-// stop not after a letter, a number with nothing before it, or a short word that holds one.
+// Sentences yields the sentences of a line with the marks that end them, without spaces around them.
+// In a script with spaces, a mark ends a sentence only before a space or at the end of the line. A
+// full stop does not end a sentence if [Abbreviated] holds for the text before it.
 func Sentences(line string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start := 0

@@ -126,7 +126,7 @@ func (c *VisibleRun) seen() bool {
 	return c.last != '\u200b' && c.last != '\u200c' && c.last != '\u200d' && c.last != '\u180e'
 }
 
-// emoji reports whether r is one of the characters that a joiner makes one picture of.
+// emoji reports whether r is a character that a joiner can combine with others into one picture.
 func emoji(r rune) bool {
 	return unicode.Is(unicode.So, r) || r >= 0x1f3fb && r <= 0x1f3ff || r == '↔'
 }
@@ -172,7 +172,7 @@ var spaceless = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, 
 // needs them to be readable.
 var hidden = &unicode.RangeTable{
 	R16: []unicode.Range16{
-		{Lo: 0x00ad, Hi: 0x00ad, Stride: 1}, // a hyphen that is not there
+		{Lo: 0x00ad, Hi: 0x00ad, Stride: 1}, // soft hyphen
 		{Lo: 0x034f, Hi: 0x034f, Stride: 1},
 		{Lo: 0x061c, Hi: 0x061c, Stride: 1},
 		{Lo: 0x115f, Hi: 0x1160, Stride: 1}, // fillers
