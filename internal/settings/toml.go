@@ -103,7 +103,7 @@ func (d *TOML) lines(fields any) (string, map[string]any, error) {
 
 // copy returns the file's values, which the caller may change.
 func (d *TOML) copy() map[string]any {
-	tree, _ := readTOML(d.text) // it was read before
+	tree, _ := readTOML(d.text) // the text is valid, since every edit parses it
 	return tree
 }
 
@@ -174,8 +174,8 @@ func (d *TOML) Drop(parent, name string) error {
 
 func isHeader(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "[") }
 
-// take makes text the file if it holds the wanted values, and reports whether it did. An empty
-// parent table may be left.
+// take replaces the file's text if the new text has the values want, and reports whether it did. The
+// new text may keep an empty parent table.
 func (d *TOML) take(text string, want map[string]any) bool {
 	tree, err := readTOML(text)
 	if err != nil {
