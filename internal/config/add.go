@@ -27,10 +27,10 @@ func Put(text []byte, name, key, value string) ([]byte, error) {
 	if bytes.Contains(text, []byte("\r\n")) {
 		eol = "\r\n"
 	}
-	at, to := len(text), len(text) // the new lines are put at the first, and an old value ends at the second
+	at, to := len(text), len(text) // where the new lines go, and where an old value ends
 	from, add := at, head+":"+eol+"  "+own+": "+value+eol
 	var doc yaml.Node
-	_ = yaml.Unmarshal(text, &doc) // it was read
+	_ = yaml.Unmarshal(text, &doc) // Read has parsed it
 	if k, v := member(&doc, head); k != nil {
 		indent := k.Column + 1
 		if v.Kind == yaml.MappingNode && len(v.Content) > 0 {

@@ -40,8 +40,8 @@ type Config struct {
 // effect.
 func (c *Config) Warnings() []string { return c.warnings }
 
-// ignored is a setting of a project's own file that has no effect, because it would trust more
-// than the user's own settings do. The project may be somebody else's.
+// ignored is a setting of a project's own file that has no effect, because it would trust others more
+// than the user's own settings do. Another person may have written that file.
 type ignored struct {
 	Key    string
 	Origin Origin

@@ -18,7 +18,7 @@
 //	experimental  "yes" for a setting whose value comes from measurements
 //
 // To add a section, add a struct and a field of Config. To add a kind of value, add a type with
-// Set and String, and a line in kindOf.
+// Set and String, and a line in the table kinds.
 //
 // The file may hold any part of the tree or nothing. An unknown key, a repeated key, a key
 // without a value, a value of another type or out of range, and a second document are errors.
