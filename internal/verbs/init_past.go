@@ -10,6 +10,7 @@ import (
 
 	"github.com/memkernel/memkernel/internal/cli"
 	"github.com/memkernel/memkernel/internal/display"
+	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/serve/hook"
 	"github.com/memkernel/memkernel/serve/install"
 )
@@ -28,19 +29,13 @@ var defaultPast = pastLimits{files: 50, each: 32 << 20, all: 200 << 20, longEnou
 type pastJSON struct {
 	// Found counts the sessions of this folder. Read counts the sessions that are read in. Bytes
 	// is the size of the sessions that are read in.
-	Found int        `json:"found"`
-	Read  int        `json:"read"`
-	Bytes int64      `json:"bytes"`
-	Left  []leftJSON `json:"left"`
+	Found int   `json:"found"`
+	Read  int   `json:"read"`
+	Bytes int64 `json:"bytes"`
+	// Left are the sessions that are left out, or parts of sessions.
+	Left []api.SkippedFile `json:"left"`
 
 	todo []pastFile
-}
-
-// leftJSON is a session that is left out, or a part of one.
-type leftJSON struct {
-	// Path is its transcript.
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
 }
 
 type pastFile struct {
@@ -52,7 +47,7 @@ type pastFile struct {
 
 // lookPast chooses the sessions to read in, the newest first.
 func lookPast(stateDir string, found []install.Host, most pastLimits) *pastJSON {
-	p := &pastJSON{Left: []leftJSON{}}
+	p := &pastJSON{Left: []api.SkippedFile{}}
 	var all []pastFile
 	for _, h := range found {
 		for _, path := range h.Transcripts {
@@ -84,7 +79,7 @@ func lookPast(stateDir string, found []install.Host, most pastLimits) *pastJSON 
 }
 
 func (p *pastJSON) leave(f pastFile, why string) {
-	p.Left = append(p.Left, leftJSON{f.path, why})
+	p.Left = append(p.Left, api.SkippedFile{Path: f.path, Reason: why})
 }
 
 // take reads the chosen sessions in. If it can't read a session, it adds the session to Left and

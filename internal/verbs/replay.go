@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -266,7 +265,7 @@ const (
 	replayWide  = 3
 )
 
-// drawReplay writes every figure of the policies side by side. If there are too many policies, it
+// drawReplay writes the figures of the policies side by side. If there are too many policies, it
 // writes one line for each with the main figures.
 func drawReplay(s *display.Sheet, doc *replay.Document) {
 	if len(doc.Results) > replayWide {
@@ -295,7 +294,8 @@ func replayColumns(s *display.Sheet, results []*replay.Result) {
 	}
 }
 
-// figures returns the rows of the table: the name of each, and its value for a policy.
+// figures returns the rows of the table: the name of each, and its value for a policy. --json has
+// further figures.
 func figures(r *replay.Result) [][2]any {
 	t := &r.Totals
 	return [][2]any{
@@ -307,26 +307,19 @@ func figures(r *replay.Result) [][2]any {
 		{"  cache write", t.CacheWriteTokens},
 		{"  uncached", t.UncachedTokens},
 		{"hit ratio", display.Share(t.HitRatio)},
-		{"  warm calls only", display.Share(t.WarmHitRatio)},
 		{"cost", t.CostUSD},
-		{"  net of fixed part", t.NetCostUSD},
 		{"  with the answers", t.BillUSD()},
-		{"  bound, net", r.Bound.NetCostUSD},
 		{"cuts", t.Cuts},
 		{"cold events", t.ColdEvents},
 		{"overflows", t.Overflows},
-		{"violations", t.Violations},
 		{"faults", t.Faults},
-		{"  controllable", t.Controllable},
 		{"actions", t.Actions},
 		{"  ready", display.Share(t.ActionsReady)},
 		{"edits", t.Edits},
 		{"  blind", t.BlindEdits},
 		{"references", t.References},
 		{"  shown", display.Share(t.ReferenceRecall)},
-		{"  only named", display.Share(t.Named)},
 		{"  behind a pointer", display.Share(t.Pointer)},
-		{"edit anchors shown", display.Share(t.AnchorRecall)},
 	}
 }
 
@@ -347,27 +340,13 @@ func replayNotes(doc *replay.Document) string {
 	return text
 }
 
-// unplannedNote names the calls that were left out, with the reason.
+// unplannedNote counts the calls that were left out, by reason.
 func unplannedNote(r *replay.Result) string {
-	by := map[string][]string{}
-	for _, u := range r.Unplanned {
-		by[u.Reason] = append(by[u.Reason], strconv.Itoa(u.Index+1))
-	}
 	var why []string
-	for _, reason := range slices.Sorted(maps.Keys(by)) {
-		list := by[reason]
-		if len(list) > 5 {
-			list = append(list[:5:5], "…")
-		}
-		why = append(why, fmt.Sprintf("%d %s (call %s)", len(by[reason]), reason, strings.Join(list, ", ")))
+	for _, reason := range slices.Sorted(maps.Keys(r.Totals.Unplanned)) {
+		why = append(why, fmt.Sprintf("%d %s", r.Totals.Unplanned[reason], reason))
 	}
-	s := fmt.Sprintf("%d calls could not be planned and count for no policy: %s.", len(r.Unplanned), strings.Join(why, ", "))
-	for _, u := range r.Unplanned {
-		if u.Detail != "" {
-			return s + " The first: " + display.Printable(u.Detail) + "."
-		}
-	}
-	return s
+	return fmt.Sprintf("%d calls could not be planned and count for no policy: %s; --json names them.", len(r.Unplanned), strings.Join(why, ", "))
 }
 
 // replayLines writes a line with the main figures for each policy.
@@ -391,7 +370,7 @@ func replayLines(s *display.Sheet, results []*replay.Result) {
 	s.Line("")
 	s.Para(2, "gray", "bill: input, summary calls and answers; to late: against append-late's. ready: tool calls whose input that was seen before all stood in the prompt. "+
 		"blind: edits of a line that was seen before and not shown. shown: references of the agent's answers, as far as they stood. "+
-		"over: prompts over window − reserve. Every figure is printed for up to three policies at a time.")
+		"over: prompts over window − reserve. More figures are printed for up to three policies at a time.")
 }
 
 // inCents prints a cost in whole cents.

@@ -51,7 +51,7 @@ func TestUnplannedCallsAreTold(t *testing.T) {
 			t.Fatalf("exit %d, %s", code, stderr)
 		}
 		flat := strings.Join(strings.Fields(text), " ")
-		for _, want := range []string{calls, "2 calls could not be planned and count for no policy: 1 answered (call 4), 1 no_messages (call 1)."} {
+		for _, want := range []string{calls, "2 calls could not be planned and count for no policy: 1 answered, 1 no_messages; --json names them."} {
 			if !strings.Contains(flat, want) {
 				t.Errorf("no %q in\n%s", want, text)
 			}
