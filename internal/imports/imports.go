@@ -80,9 +80,6 @@ type Session struct {
 	Live bool
 }
 
-// Ended reports whether the last turn is over, as far as the record shows.
-func (s *Session) Ended() bool { return !s.Live }
-
 // Key returns the key of the session, "" if it is not known yet.
 func (s *Session) Key() string {
 	if s.ID == "" {
@@ -207,15 +204,13 @@ func (r *reader) folder(root string) error {
 			return nil
 		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."), d.IsDir() && slices.Contains(r.own, path):
 			return fs.SkipDir
-		case d.IsDir() && path != root && !textutil.IsVisible(d.Name()):
+		case path != root && !textutil.IsVisible(d.Name()) && (d.IsDir() || d.Type().IsRegular() && known(d.Name())):
 			r.found.Left("", path, "its name holds characters that can't be shown: rename it")
-			return fs.SkipDir
-		case !d.Type().IsRegular():
-			return nil
-		case !textutil.IsVisible(d.Name()):
-			if known(d.Name()) {
-				r.found.Left("", path, "its name holds characters that can't be shown: rename it")
+			if d.IsDir() {
+				return fs.SkipDir
 			}
+			return nil
+		case !d.Type().IsRegular():
 			return nil
 		}
 		return r.file(path, false)
@@ -339,13 +334,17 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// elements calls f with each element of a JSON list, however long the list is. An element that can't
+// elements calls f with each element of the first JSON list, however long it is. An element that can't
 // be read, or for which f returns an error, is reported as lost. elements returns only errors that end
-// the whole reading, and an error for a file that is no list.
+// the whole reading, and an error for a file without a list.
 func (r *reader) elements(c *candidate, f func(raw json.RawMessage) error) error {
 	in := &bounded{Reader: c, left: maxValue}
 	d := json.NewDecoder(in)
-	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+	t, err := d.Token()
+	for err == nil && t != json.Delim('[') { // an object may precede the list that it has as a member
+		t, err = d.Token()
+	}
+	if err != nil {
 		return fmt.Errorf("it is no list: %w", orEnd(err))
 	}
 	n := 0
@@ -360,23 +359,17 @@ func (r *reader) elements(c *candidate, f func(raw json.RawMessage) error) error
 			r.lost(c.format, "%s: element %d, at byte %d: %w", c.place, n, d.InputOffset(), orEnd(err))
 			return nil
 		}
-		if err := r.element(c, n, f(raw)); err != nil {
+		err := f(raw)
+		if s := (stop{}); errors.As(err, &s) {
 			return err
+		}
+		if err != nil {
+			r.lost(c.format, "%s: element %d: %w", c.place, n, err)
 		}
 	}
 	if _, err := d.Token(); err != nil {
 		r.lost(c.format, "%s: behind element %d, at byte %d: %w", c.place, n, d.InputOffset(), orEnd(err))
 	}
-	return nil
-}
-
-// element reports the fault of an element of a list as lost. It returns only errors that end the
-// whole reading.
-func (r *reader) element(c *candidate, n int, err error) error {
-	if s := (stop{}); err == nil || errors.As(err, &s) {
-		return err
-	}
-	r.lost(c.format, "%s: element %d: %w", c.place, n, err)
 	return nil
 }
 
@@ -415,14 +408,6 @@ func seconds(s *float64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(int64(*s * 1000)).UTC()
-}
-
-// millis converts milliseconds since 1970.
-func millis(ms int64) time.Time {
-	if ms <= 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms).UTC()
 }
 
 // parseTime reads a time in the form of a store. It returns the zero time for other texts.

@@ -111,7 +111,7 @@ type mem0Memory struct {
 
 func (r *reader) mem0(c *candidate) error {
 	c.format = mem0
-	f := func(raw json.RawMessage) error {
+	return r.elements(c, func(raw json.RawMessage) error {
 		var m mem0Memory
 		if err := json.Unmarshal(raw, &m); err != nil {
 			return err
@@ -120,25 +120,7 @@ func (r *reader) mem0(c *candidate) error {
 			return errors.New("it is no memory: it has no id or no text")
 		}
 		return r.fact(&Fact{Format: mem0, Topic: cmp.Or(m.UserID, m.AgentID), Text: m.Memory, Source: m.ID})
-	}
-	if c.head[0] == '[' {
-		return r.elements(c, f)
-	}
-	if c.size > maxValue {
-		return fmt.Errorf("it has %d bytes; at most %d are read of such a document: take the list under results into a file of its own", c.size, maxValue)
-	}
-	var doc struct {
-		Results []json.RawMessage `json:"results"`
-	}
-	if err := json.NewDecoder(c).Decode(&doc); err != nil {
-		return fmt.Errorf("it can't be read: %w", orEnd(err))
-	}
-	for i, raw := range doc.Results {
-		if err := r.element(c, i+1, f(raw)); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // sqlStore is a program that keeps its data in SQLite.

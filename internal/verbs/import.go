@@ -223,7 +223,7 @@ func (im *importer) session(s *imports.Session) error {
 	if im.k != nil {
 		doc := observeJSON{SessionKey: s.Key()}
 		turn := api.Turn{SessionKey: s.Key(), Model: s.Model, Private: im.a.Private(), Source: checkpoint.Source{File: s.Place, Channel: string(s.Format)}}
-		if err := observeTurns(im.ctx, im.a, im.k, turn, s.Messages, s.Ended(), &doc); err != nil {
+		if err := observeTurns(im.ctx, im.a, im.k, turn, s.Messages, !s.Live, &doc); err != nil {
 			return im.failed(s, err)
 		}
 		if doc.Conflicts > 0 {

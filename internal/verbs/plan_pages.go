@@ -11,7 +11,6 @@ import (
 	"github.com/memkernel/memkernel/internal/display"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
-	"github.com/memkernel/memkernel/pagevm/paging"
 )
 
 // fate is the outcome for one page, or for several pages of one kind.
@@ -104,11 +103,6 @@ func (s *explanation) pageRows(all []fate) {
 		row(f.id, "", f.kind, level(f.level), f.before, f.after)
 	}
 	more(s.Sheet, len(rows))
-}
-
-// thrashText formats a thrash index and its parts.
-func thrashText(r *paging.Report) string {
-	return display.Say("{%.2f}: {fault} and {alert} over {hit} + 1", r.Thrash, r.ExplicitFaults, r.Alerts, r.Hits)
 }
 
 // pagesLine counts pages by outcome.

@@ -98,7 +98,7 @@ func showStatus(s *display.Sheet, st *api.Status) {
 	for _, e := range st.Sessions {
 		s.Line("{}  {}", bold("session"), display.Clip(e.Key, s.Columns()-9))
 		s.Line("  {turn}, {page}, {span} that left; journal {bytes}, projections {bytes}", e.Turns, e.Pages, e.Spans, e.JournalBytes, e.ProjectionBytes)
-		s.Line("  thrash index {}", thrashText(&e.Paging))
+		s.Line("  thrash index {%.2f}: {fault} and {alert} over {hit} + 1", e.Paging.Thrash, e.Paging.ExplicitFaults, e.Paging.Alerts, e.Paging.Hits)
 		lifeText(s, &e.Life)
 		for _, m := range e.ModelSummaries {
 			s.Line("  notes by {}: {%d}, {%d} closed; last{}, {}", display.Clip(m.Model, s.Columns()-50), m.Notes, m.Closed, m.Time, m.Reason)
