@@ -2,11 +2,11 @@
 // fits its budget and keeps the provider's cache, and gives the reasons.
 //
 // It is a thin skin over package kernel: flags in, text or JSON out. The table of all verbs is in
-// internal/verbs. They share package internal/cli, which opens a configuration, and
-// internal/display, which draws. It decides
-// nothing itself, calls no language model of its own accord, and opens a network connection only
-// to a provider that a configuration names and, as a proxy, to the upstream that its flag names.
-// The rules of its output are in internal/cli/ui.go, its JSON is in doc/json.md.
+// internal/verbs. The verbs share package internal/cli, which opens a configuration, and
+// internal/display, which draws. The program decides nothing itself, and calls no language model of
+// its own accord. It opens a network connection only to a provider that a configuration names and, as
+// a proxy, to the upstream that its flag names. The rules of its output are in internal/cli/ui.go,
+// its JSON is in doc/json.md.
 package main
 
 import (
