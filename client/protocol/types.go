@@ -1427,7 +1427,7 @@ type Get struct {
 	// start_line is the first line of the text and end_line is the last line.
 	StartLine int64 `json:"start_line"`
 	EndLine   int64 `json:"end_line"`
-	// truncated reports whether the text was cut at workspace.max_file_size.
+	// truncated reports whether the text was cut at 32 MiB.
 	Truncated bool `json:"truncated"`
 	// version is the version of the whole file, for callers that edit it.
 	Version string `json:"version"`
@@ -2166,8 +2166,7 @@ type ReindexVectors struct {
 	// model is "" without vectors.
 	Model    string `json:"model"`
 	Embedded int64  `json:"embedded"`
-	// refused counts the texts that the provider rejects, and the texts that alone exceed the
-	// daily limit of tokens.
+	// refused counts the texts that the provider rejects.
 	Refused int64 `json:"refused"`
 	// refused_reason is the reason for the first refusal, "" if no text was refused.
 	RefusedReason string `json:"refused_reason"`

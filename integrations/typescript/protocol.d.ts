@@ -1385,7 +1385,7 @@ export interface Get {
   /** `start_line` is the first line of the text and `end_line` is the last line. */
   start_line: number;
   end_line: number;
-  /** `truncated` reports whether the text was cut at workspace.max_file_size. */
+  /** `truncated` reports whether the text was cut at 32 MiB. */
   truncated: boolean;
   /** `version` is the version of the whole file, for callers that edit it. */
   version: string;
@@ -2109,7 +2109,7 @@ export interface ReindexVectors {
   /** `model` is "" without vectors. */
   model: string;
   embedded: number;
-  /** `refused` counts the texts that the provider rejects, and the texts that alone exceed the daily limit of tokens. */
+  /** `refused` counts the texts that the provider rejects. */
   refused: number;
   /** `refused_reason` is the reason for the first refusal, "" if no text was refused. */
   refused_reason: string;

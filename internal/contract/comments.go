@@ -105,7 +105,7 @@ func (p *packageComments) read(g *ast.GenDecl) {
 					if word, err := strconv.Unquote(v.Value); g.Tok == token.CONST && id != nil && err == nil {
 						p.consts[id.Name] = append(p.consts[id.Name], word)
 					}
-				case *ast.CallExpr: // a word of another package's
+				case *ast.CallExpr: // a constant of another package
 					if id, ok := v.Fun.(*ast.Ident); ok && g.Tok == token.CONST {
 						p.open[id.Name] = true
 					}

@@ -97,7 +97,7 @@ type Get struct {
 	// page.
 	StartLine int `json:"start_line"`
 	EndLine   int `json:"end_line"`
-	// Truncated reports whether the text was cut at workspace.max_file_size.
+	// Truncated reports whether the text was cut at 32 MiB.
 	Truncated bool `json:"truncated"`
 	// Version is the version of the whole file, for callers that edit it. It is "" for a page,
 	// and for a file of more than a mebibyte.

@@ -77,8 +77,7 @@ type reindexVectors struct {
 	// Model is "" without vectors.
 	Model    string `json:"model"`
 	Embedded int    `json:"embedded"`
-	// Refused counts the texts that the provider rejects, and the texts that alone exceed the
-	// daily limit of tokens.
+	// Refused counts the texts that the provider rejects.
 	Refused int `json:"refused"`
 	// RefusedReason is the reason for the first refusal, "" if no text was refused.
 	RefusedReason string `json:"refused_reason"`

@@ -90,7 +90,7 @@ func showLines(ctx context.Context, a *cli.App, k *kernel.Kernel, session, arg s
 		return notGot(arg, c.Detail, citedHint)
 	}
 	if c.Truncated {
-		a.Tip("the text was cut at workspace.max_file_size: ask for fewer lines")
+		a.Tip("the text was cut at 32 MiB, the largest size of a file that is read: ask for fewer lines")
 	}
 	_, err = io.WriteString(a.Data(), c.Text)
 	return err

@@ -133,8 +133,8 @@ func showRows(s *display.Sheet, rows []row) {
 	}
 }
 
-// showLeftAlone prints the files that were left alone, with the reason and a hint. It skips the
-// files in the parameter before, which were printed earlier.
+// showLeftAlone prints the files that were left alone, with the reason and a hint. It skips the files
+// in the list before, since the user has seen them already.
 func showLeftAlone(s *display.Sheet, files, before []install.Change, do string) {
 	for i, c := range files {
 		told := func(b install.Change) bool { return b.Path == c.Path && b.Error == c.Error }
@@ -151,8 +151,8 @@ func showLeftAlone(s *display.Sheet, files, before []install.Change, do string) 
 	}
 }
 
-// showInitDone prints the changes made, the result of the example search, and the commands for
-// the next step and for uninstalling.
+// showInitDone prints the changes made, whether there is an index, the past sessions that were read
+// in, and the commands for the next step and for uninstalling.
 func showInitDone(s *display.Sheet, a *cli.App, doc *initJSON, planned []install.Change) {
 	done := written(doc.Files)
 	what := "Nothing was changed."

@@ -75,7 +75,8 @@ text that restore prints.`,
 		(*kernel.Kernel).Reset)
 }
 
-// boundaryVerb is a verb for a boundary of a session, which pass carries out.
+// boundaryVerb returns the verb for a boundary of a session. The parameter pass is the method of the
+// kernel for that boundary.
 func boundaryVerb(a *cli.App, name, long string, pass func(*kernel.Kernel, context.Context, api.Boundary) (*api.Passed, error)) *cobra.Command {
 	o := &lifeFlags{}
 	cmd := &cobra.Command{Long: long + `
