@@ -34,7 +34,7 @@ type attempt struct {
 	Edited []string `json:"edited,omitempty"`
 }
 
-// Failure is an attempt that failed. It is kept until an attempt with the same target succeeds or
+// failure is an attempt that failed. It is kept until an attempt with the same target succeeds or
 // too many calls have followed.
 type failure struct {
 	attempt

@@ -35,7 +35,7 @@ const (
 	TriggerManual Trigger = "manual"
 )
 
-// Status is the state of the session's work.
+// status is the state of the session's work.
 type status string
 
 const (
@@ -86,7 +86,7 @@ type metadata struct {
 	SessionState nameText `yaml:"session_state,omitempty"`
 }
 
-// TokenUsage is how large the prompt was.
+// tokenUsage is the size of the prompt.
 type tokenUsage struct {
 	// InputTokens is the size that the provider billed for the newest observed call. If no call
 	// was observed, it is the kernel's own reading. Source tells which of the two it is.
@@ -95,7 +95,7 @@ type tokenUsage struct {
 	ContextWindow int `yaml:"context_window"`
 	// Utilization is InputTokens as a share of the window, rounded to a hundredth.
 	Utilization float64 `yaml:"utilization"`
-	// Source is FromProvider or fromEstimate, "" in checkpoints of older programs.
+	// Source is fromProvider or fromEstimate, "" in checkpoints of older programs.
 	Source nameText `yaml:"source,omitempty"`
 	// Model, Message and ObservedAt identify the billed call: its model, the key of the answer,
 	// and the time. Each is empty if the host has none.
@@ -113,7 +113,7 @@ const (
 	fromEstimate nameText = "estimate"
 )
 
-// Working describes the work in progress.
+// work describes the work in progress.
 type work struct {
 	Topic freeText `yaml:"topic"`
 	// Goal is the first substantial request.
@@ -139,13 +139,13 @@ type work struct {
 // asked returns the user's newest message.
 func (w *work) asked() freeText { return cmp.Or(w.Request, w.Topic) }
 
-// ToolCall names a call in a few words.
+// toolCall names a call in a few words.
 type toolCall struct {
 	Name          nameText `yaml:"name"`
 	ParamsSummary freeText `yaml:"params_summary"`
 }
 
-// Decision is something that was settled.
+// decision is something that was settled.
 type decision struct {
 	// ID is "d" and a number. It stays while later checkpoints keep the decision.
 	ID   nameText `yaml:"id"`
@@ -156,7 +156,7 @@ type decision struct {
 	When utcTime `yaml:"when"`
 }
 
-// Resources are files and tools, the last used at the end.
+// resources are files and tools, the last used at the end.
 type resources struct {
 	FilesRead     []nameText `yaml:"files_read"`
 	FilesModified []nameText `yaml:"files_modified"`
@@ -167,14 +167,14 @@ type resources struct {
 	FilesUncommitted []nameText `yaml:"files_uncommitted,omitempty"`
 }
 
-// Thread is the conversation in a few lines.
+// thread is the conversation in a few lines.
 type thread struct {
 	// Summary is the user's first message and their last.
 	Summary      freeText   `yaml:"summary"`
 	KeyExchanges []exchange `yaml:"key_exchanges"`
 }
 
-// Exchange is one side of an exchange. Role is "user", "agent", or "task" if a program wrote to the
+// exchange is one side of an exchange. Role is "user", "agent", or "task" if a program wrote to the
 // agent before any user did.
 type exchange struct {
 	Role nameText `yaml:"role"`

@@ -27,7 +27,7 @@ const (
 	pointerBeside = "../" + pointerName
 )
 
-// Pointer is the file _latest.json, which names the newest checkpoint. It is for readers that
+// pointer is the file _latest.json, which names the newest checkpoint. It is for readers that
 // don't want to list the folder. If it disagrees with the files that exist, the files decide.
 type pointer struct {
 	Version      int    `json:"version"`
@@ -37,7 +37,7 @@ type pointer struct {
 	CreatedAt string `json:"created_at"`
 }
 
-// Written is the result of writing a checkpoint.
+// written is the result of writing a checkpoint.
 type written struct {
 	// Checkpoint is the checkpoint of the current state.
 	Checkpoint *Checkpoint

@@ -132,8 +132,8 @@ type part struct {
 	// items are the entries, the first one to be shown at the front. joint shows them on one line.
 	items []string
 	joint bool
-	// turn is how many entries the list gets before the next list has its turn. The list gets none
-	// in the first rounds. shown counts the entries that it got.
+	// turn is the number of entries that the list gets in a round, before the next list. rounds is the
+	// number of rounds in which it gets none at first. shown counts the entries that it got.
 	turn, rounds, shown int
 }
 
@@ -238,7 +238,8 @@ func heading(c *Checkpoint, o RestoreOptions) []string {
 // The lengths, in runes, of the goal, of the user's newest message and of the agent's last words.
 const goalRunes, askedRunes, reportRunes = 200, 200, 400
 
-// narrow makes a text one line of the tokens that so many letters take. Wide characters take more.
+// narrow returns a text as one line, cut to about the tokens that the given number of letters takes. A
+// wide character takes more tokens than a letter.
 func narrow[T ~string](s T, runes int) string {
 	text := line(s, runes)
 	return line(text, runes*utf8.RuneCountInString(text)/max(1, textutil.Columns(text)))

@@ -77,7 +77,7 @@ type decisionCapture struct {
 	Seq int `json:"seq"`
 }
 
-// ResourceState is resources.json. It holds names, the last used at the end.
+// resourceState is resources.json. It holds names, the last used at the end.
 type resourceState struct {
 	Version  int   `json:"version"`
 	Read     []use `json:"files_read"`
@@ -91,7 +91,7 @@ func (r *resourceState) lists() [4]*[]use {
 	return [...]*[]use{&r.Read, &r.Modified, &r.Tools, &r.Commits}
 }
 
-// Use is a name and the number of the message that used it last.
+// use is a name and the number of the message that used it last.
 type use struct {
 	Name string `json:"name"`
 	Seq  int    `json:"seq"`
@@ -122,7 +122,7 @@ type learningCapture struct {
 	Seq  int    `json:"seq"`
 }
 
-// ThreadState is thread.json: the running conversation, and the reading position.
+// threadState is thread.json: the running conversation, and the reading position.
 type threadState struct {
 	Version int `json:"version"`
 	// Captured counts the captured messages of the session, including those of earlier states. At
@@ -172,7 +172,7 @@ type threadState struct {
 	Beside []string `json:"beside,omitempty"`
 }
 
-// Cost is the number of calls between a failure and the call that worked.
+// cost is the number of calls between a failure and the call that worked.
 type cost struct {
 	Sum   string `json:"sum"`
 	Calls int    `json:"calls"`

@@ -72,7 +72,7 @@ func (s Store) damage(name string, err error) Damage {
 
 func (d Damage) String() string { return fmt.Sprintf("%s: %v; %s", d.File, d.Err, d.Instead) }
 
-// Resumed is the state with which a resumed session starts.
+// resumed is the state with which a resumed session starts.
 type resumed struct {
 	// State is fitted to Latest by [Begin].
 	State State

@@ -142,7 +142,8 @@ type auditor struct {
 	report *health.Report
 }
 
-// groups are things by what they have in common, in the order in which each first came up.
+// groups has values by a key that they have in common. keys is in the order in which add first got
+// each key.
 type groups[K comparable, V any] struct {
 	keys []K
 	of   map[K][]V
@@ -158,8 +159,9 @@ func (g *groups[K, V]) add(k K, v V) {
 	g.of[k] = append(g.of[k], v)
 }
 
-// together notes findings of one cause as a single finding at the first place. That finding has
-// the number of findings and the other places. At most few findings are noted one by one.
+// together adds the findings of one cause. It adds each of them if they are at most few. Otherwise it
+// adds one finding at the first place, which lists the other places and says what returns for the
+// number of findings.
 func (a *auditor) together(found []health.Finding, few int, what func(n int) string) {
 	if len(found) <= few {
 		for i := range found {
@@ -175,12 +177,13 @@ func (a *auditor) together(found []health.Finding, few int, what func(n int) str
 	a.add(f)
 }
 
-// tell notes a finding at a place, with further places.
+// tell adds a finding at a place, with further places.
 func (a *auditor) tell(how health.Severity, at health.Place, what, hint string, others ...health.Place) {
 	a.add(health.Finding{Severity: how, Place: at, Others: others, What: what, Hint: hint})
 }
 
-// add notes a finding of the current check. The finding's quotation may hold a secret.
+// add adds a finding of the current check to the report. It masks the finding's texts, since a
+// quotation may hold a secret.
 func (a *auditor) add(f health.Finding) {
 	f.What, _ = a.Masker.Mask(f.What)
 	for i := range f.Dropped {

@@ -14,9 +14,9 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// The most entries of a night, the number of entries up to which weak entries are taken, and the
-// number of days back in which entries with a tag are looked for.
 const (
+	// mostPromoted is the most entries of a night. After leastPromoted entries, only an entry with a
+	// score of at least sure is taken.
 	mostPromoted  = 8
 	leastPromoted = 3
 	// logDays is the age in days from which Curate no longer reads a log. [Prune] then brings the

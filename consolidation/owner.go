@@ -14,16 +14,17 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// The facts that an owning file takes, by the heading that a fact is under or by its content. An
-// owning file is one of USER.md, TOOLS.md and IDENTITY.md.
+// These patterns match the headings whose facts belong in USER.md, TOOLS.md and IDENTITY.md. These
+// three files are the owning files.
 var (
 	aboutUser  = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:user|human|owner|operator|opérateur|preferences?|préférences|person(?:al)?|family|familie|contact|benutzer|usuario|utilisateur)(?:[^\p{L}]|$)|用户|主人|偏好|个人`)
 	aboutTools = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:tools?|tooling|infra(?:structure)?|servers?|hosts?|ssh|docker|ports?|deploy(?:ment)?s?|environment|database|vps|network|cli|setup|werkzeuge?|outils?|herramientas)(?:[^\p{L}]|$)|工具|环境|配置|部署|基础设施`)
 	aboutAgent = textutil.LazyRegexp(`(?i)(?:^|[^\p{L}])(?:identity|who i am|about me|self|persona|identité|identität|identidad)(?:[^\p{L}]|$)|身份|自我`)
 )
 
-// owner returns the file that a fact belongs to. An owning file must exist and have room. Else a topic file below memory/ takes the fact, by the heading that it was
-// under, or by its tag.
+// owner returns the path of the file that a moved fact goes to. It is an owning file only if that
+// file exists and has room. Otherwise it is a topic file below memory/, which the headings in trail
+// or the entry's tags name.
 func (r *pruner) owner(e *Entry, trail []string) string {
 	heading := strings.Join(slices.DeleteFunc(slices.Clone(trail), func(h string) bool { return firstDate(h) != "" }), " ")
 	said, tags := "", Tags(nil)
@@ -41,18 +42,18 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 	return r.topic(e, trail)
 }
 
-// takes reports whether an owning file can be given more.
+// takes reports whether more text may be added to an owning file.
 func (r *pruner) takes(name string) bool {
 	f := r.snap.File(name)
 	return f != nil && f.Err == nil && !f.Doc.Binary && !r.endsOpen(name) && utf8.RuneCountInString(f.Doc.Raw+arranged(r.gifts[name])) < r.OwnerChars
 }
 
-// topics are the files of facts whose heading names no topic: curated sections
-// have dates for headings.
+// topics has the topic file for each tag. It serves the facts whose headings name no topic, such as
+// the facts under a date.
 var topics = map[tag]string{decision: "decisions", lesson: "lessons", surprise: "surprises", human: "wishes", identity: "identity"}
 
-// topic returns a file below memory/, with the title that it begins with if it is
-// new.
+// topic returns the path of a topic file below memory/. It records the title with which a new file
+// begins.
 func (r *pruner) topic(e *Entry, trail []string) string {
 	name, title := "", ""
 	for _, h := range trail {
@@ -129,15 +130,15 @@ func titleOf(h string) string {
 // allow 255 bytes.
 const mostSlug, mostSlugBytes = 40, 200
 
-// reserved are names below memory/ that mean something else, or that Windows keeps for
-// itself.
+// reserved has the names below memory/ that have another meaning. devices matches the names that
+// Windows reserves.
 var (
 	reserved = map[string]bool{"observations": true, "working-buffer": true, "session-state": true, "memory": true}
 	devices  = textutil.LazyRegexp(`^(?:con|prn|aux|nul|conin|conout|(?:com|lpt)[0-9])$`)
 )
 
 // topicName makes a file's name from a heading. The name has the heading's letters and digits in
-// any script, with the marks that belong to them, and leaves out a date.
+// any script, with their combining marks, and leaves out a date.
 func topicName(h string) string {
 	h, _, _ = strings.Cut(isoDate.ReplaceAllString(h, " "), "(")
 	var b strings.Builder
@@ -177,8 +178,8 @@ func headOf(s string, n, bytes int) string {
 // digits matches a name that could be read as a date.
 var digits = textutil.LazyRegexp(`\d{4}[-_.]?\d{2}|^\d`)
 
-// insert makes a change of a topic file that upkeep wrote: the file gets blocks, the newest day
-// first.
+// insert sets the new text of a topic file that only upkeep wrote to: its old text with gifts, the
+// newest day first.
 func (c *Change) insert(gifts []gift) {
 	lines := strings.SplitAfter(strings.TrimRight(strings.ReplaceAll(c.Before, "\r\n", "\n"), "\n")+"\n", "\n")
 	for n := 1; len(gifts) > 0; gifts, n = gifts[n:], 1 {

@@ -79,7 +79,7 @@ type Change struct {
 	LinesAfter  int `json:"lines_after"`
 }
 
-// Heading returns what Add begins with in a new file.
+// Heading returns the title that a new file needs before Add. It returns "" if the file exists.
 func (c *Change) Heading() string {
 	switch day, archive := strings.CutPrefix(c.Path, archiveDir); {
 	case !c.New:
@@ -112,7 +112,8 @@ const (
 	// not counted. Curation, pruning and the audit share this limit. Our choice: what a session
 	// begins with is read in full, and the entries of two days always fit.
 	MachineLines = 30
-	// _ holds the entries of two days, each with a heading and a marker, and the list of topics.
+	// The compiler checks by this constant that the entries of two days, each day with a heading and
+	// a marker, and the list of topics are within MachineLines.
 	_ uint = MachineLines - 2*(mostPromoted+2) - 1
 	// observationRest is the length that observations.md is trimmed to.
 	observationRest = 60
@@ -270,7 +271,7 @@ func (r *pruner) changes() {
 			c.New, c.Before = false, f.Doc.Raw
 		}
 		c.LinesBefore = lineCount(c.Before)
-		var others bool // wrote a block of it, or it has one above a marker
+		var others bool // whether somebody else wrote a block of the file, or it has a marker
 		if f != nil {
 			ps := pieces(f)
 			r.own(f, ps)

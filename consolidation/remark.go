@@ -37,7 +37,7 @@ type remark struct {
 	names, values int
 }
 
-// read makes the cues of a remark from its text.
+// read sets the label, the words, the cues and the counts of a remark from its text.
 func (r *remark) read() *remark {
 	r.label, _ = label(r.text)
 	plain := personWithin.ReplaceAllString(r.text, "")
@@ -165,9 +165,9 @@ func joined(rs []*remark) []*remark {
 	return out
 }
 
-// headed returns the cues that a heading or a label gives to the text below or after it, 0 for a
-// heading that is a sentence. One that reports work
-// or a request announces no wish, decision or lesson.
+// headed returns the cues that a heading or a label gives to the text below or after it. It returns 0
+// for a text that is too long for a heading. A heading that reports work or a request gives no cue of
+// a wish, a decision or a lesson.
 func headed(s string) cue {
 	if len(s) > 2*mostHeading || s == "" {
 		return 0
@@ -179,9 +179,10 @@ func headed(s string) cue {
 	return cues
 }
 
-// around returns the cues of the nearest label or heading that has any. passing reports whether
-// that one is for the day only, and outer whether any is. copied reports whether one is for copies
-// of other texts.
+// around looks at the label of a remark and at the headings above it, the nearest first. near has the
+// cues of the first one that gives any. passing reports whether the label or the nearest heading
+// announces what holds for the day only, and outer whether any does before near is found. copied
+// reports whether any announces copies of other texts.
 func (r *remark) around() (near cue, passing, outer, copied bool) {
 	of := r.above
 	if r.label != "" {
@@ -237,7 +238,8 @@ func namesDay(heading, date string) bool {
 var headingNoise = textutil.LazyRegexp("(?i)\\s*[-—–|]?\\s*(?:\\d{4}-\\d{2}-\\d{2}|~?\\d{1,2}:\\d{2}(?::\\d{2})?)(?:\\s*[ap]m)?(?:\\s*(?:utc|gmt|[a-z]{1,2}[sd]?t|jst|cet|cest))?\\b(?:\\s*[-—–|:]+)?|" +
 	"^\\[[^\\]]*\\]|^[^\\p{L}\\p{N}`~/\\[]*(?:\\d{1,3}(?:[.):]\\s+|\\x{FE0F}?\\x{20E3}))?[^\\p{L}\\p{N}`~/\\[]*|\\s[(（\\[].*$")
 
-// telling reports whether a heading names something by more than the words of all headings.
+// telling reports whether a heading names a subject. It does not if it has only words that many
+// headings have, such as "Notes".
 func telling(h string) bool {
 	ws := words(h)
 	of := mentions(ws)
@@ -330,16 +332,17 @@ func pieced(e *Entry) (out []*Entry) {
 	return out
 }
 
-// formFiles is how many days must have a line, or sections of a log a label, to belong to a form.
+// formFiles is the number of days that must have a line for the line to come from a form. It is also
+// the number of sections of one log that must have a label for the label to be a form's field.
 const formFiles = 3
 
-// formKey names a line without its numbers, which a form does not have.
+// formKey returns the words of a line without its numbers, which differ from day to day in a form.
 func formKey(line string) string {
 	return strings.Join(slices.DeleteFunc(words(line), func(w string) bool { return strings.ContainsFunc(w, unicode.IsDigit) }), " ")
 }
 
-// formsOf finds the lines and headings that the logs up to a day have from a form. A session's
-// captures are no form.
+// formsOf returns the lines and headings that come from a form, by their [formKey]. It reads the logs
+// up to a day, and leaves out the captures of sessions.
 func (s *Snapshot) formsOf(day string) map[string]bool {
 	last, days, out := map[string]string{}, map[string]int{}, map[string]bool{}
 	for _, f := range s.Files {
@@ -438,7 +441,7 @@ func leadOf(f *file, i int) string {
 	return ""
 }
 
-// tagging reports whether a label or a heading only means the same as a tag.
+// tagging reports whether a label or a heading only means the same as a tag, such as "Decision".
 func tagging(label string) bool {
 	return headed(label)&(headDecision|headLesson) != 0 && !telling(label)
 }

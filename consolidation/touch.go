@@ -59,8 +59,8 @@ func (r Record) Machines(path, text string) map[string]Origin {
 	return out
 }
 
-// With returns the record with said added, which has further origins of lines of a file by their
-// [LineHash].
+// With returns a record that also has the authors in said, for lines of the file at path. The keys of
+// said are the [LineHash] of the lines. An author that r knows takes precedence.
 func (r Record) With(path string, said map[string]Origin) Record {
 	was := r.Said
 	r.Said = func(p, hash string) (o Origin) {
@@ -126,11 +126,10 @@ func (r Record) parts(path, text string) *parted {
 	return out
 }
 
-// block is a part that must be found again after a change. It is the words of a piece, or the
-// rendering of a block in it.
+// block is a text that must still be in the file after a change.
 type block struct {
-	of  *part // nil if it is no person's
-	key string
+	of  *part  // the piece that the text belongs to, nil if no person wrote it
+	key string // the words of the piece, or the rendering of a block in it
 }
 
 // people returns the pieces that people wrote.

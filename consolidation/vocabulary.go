@@ -33,10 +33,10 @@ const (
 	cuePlan                      // work is to be done
 	cueMoment                    // something holds for a short time
 	cueRoutine                   // every day has it
-	cueLeaning                   // the text before is needed
+	cueLeaning                   // a sentence needs the text before it
 	cueGuess                     // something may be so
 	cueAbroad                    // other people's studies, and news
-	cueHost                      // text that a host writes to its agent
+	cueHost                      // the text is what a host writes to its agent
 	cueExcept                    // an exception, a condition or a restriction
 	cueOpening                   // a restriction, at the beginning of a sentence
 	cueOnly                      // a heading restricts the text below it
@@ -46,7 +46,7 @@ const (
 	cueYesterday
 	cueTomorrow
 	cueSomeday  // a day that only the writer can place
-	headPassing // plans, figures, and forms of the day
+	headPassing // the text below holds for the day only: plans, figures, forms
 	headWish    // wishes and rules of people
 	headDecision
 	headLesson

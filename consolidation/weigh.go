@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/ledger"
 )
 
-// The worth of the kinds of remarks, people's wishes first. Our choice. A remark with a score of
-// at least strong is worth a place.
+// The scores of the kinds of remarks, people's wishes first. The values are our choice. A remark
+// needs a score of at least strong to go into MEMORY.md.
 const (
 	strong = 3.0
 	// sure is the score that an entry needs once a day has leastPromoted entries.
@@ -22,14 +22,14 @@ const (
 	worthLesson = 3.8
 	worthFact   = 3.4
 	worthSaid   = 3.9 // a lasting statement in plain words, which may name nothing
-	// scoreRepeat is for each other day on which a tagged entry was repeated, at most mostRepeat.
+	// scoreRepeat is added for each other day that repeats a tagged entry, at most mostRepeat times.
 	scoreRepeat = 1.5
 	mostRepeat  = 3
 	scoreToday  = .5
-	scoreAgreed = 2.5 // less for a question with a bare yes, which is mostly leave to go on
-	scoreNeeded = .75 // for each later day on which a name that it introduced was needed
-	scoreOwn    = .5  // a name that the workspace knows
-	scoreEvent  = .75 // less for a part of a report of an hour, or a field of a form within a log
+	scoreAgreed = 2.5 // subtracted for a question with a bare yes, which mostly lets the agent go on
+	scoreNeeded = .75 // added for each later day that mentions a name that the remark introduced
+	scoreOwn    = .5  // added for a name that an earlier day mentions
+	scoreEvent  = .75 // subtracted for a part of a timed report, and for a field of a form in a log
 )
 
 // weigh returns the tags of a remark, its score, and the reason for the score. The score is 0 for
@@ -167,13 +167,13 @@ func (r *remark) unfit(wish bool) bool {
 
 func hasHan(s string) bool { return strings.ContainsFunc(s, ideograph) }
 
-// leastNeeded is on how many later days a name must be mentioned again.
+// leastNeeded is the number of later days that must mention a name for the name to count as needed.
 const leastNeeded = 2
 
-// coded matches names that are written as code is. They are rare enough to be found again.
+// coded matches names that are written like code. They are rare enough to identify one thing.
 var coded = textutil.LazyRegexp("`[^`\\s]{4,60}`" + `|\b[a-z]+[A-Z]\w+|\b[a-z]+_[a-z_]+\b`)
 
-// codeNames returns the names in a text that are written as code is.
+// codeNames returns the names in a text that are written like code, each once.
 func codeNames(s string) []string {
 	var out []string
 	for _, m := range coded.FindAllString(s, -1) {

@@ -588,8 +588,8 @@ func (r *reading) parts() (p parts, ok bool) {
 	return p, len(p.rest)+len(p.values) <= 2*mostAbout
 }
 
-// says reports whether the words of a sentence besides its values name as much as some words do. At
-// most four letters of each count.
+// says reports whether rest, the words of a sentence besides its values, has as much content as the
+// given number of words. At most four letters of a word count.
 func (r *reading) says(rest []token, words int) bool {
 	letters := 0
 	for _, t := range rest {

@@ -50,7 +50,7 @@ type word struct {
 
 func (w *word) is(t tag) bool { return w.tags&t != 0 }
 
-// unit is the value of a unit in a base.
+// unit is a unit of measure: one of it is factor times the base unit.
 type unit struct {
 	base   string
 	factor float64
@@ -145,7 +145,8 @@ func ideograph(r rune) bool {
 	return r >= 0xe00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// Weightless reports whether a sentence says the same without a word in small letters.
+// Weightless reports whether a word in small letters, such as "the", adds nothing to what a sentence
+// says.
 func Weightless(low string) bool { return lexiconOf().word(low).is(weightless) }
 
 // Gist returns the words of a text that say something, in their order and in one spelling.

@@ -524,7 +524,7 @@ func paragraphs(text string) (out []string) {
 	return out
 }
 
-// foreign reports whether a line is no line of prose.
+// foreign reports whether a line is not prose but code, a table, a quotation or a program's output.
 func foreign(line, t string) bool {
 	return strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") || strings.ContainsRune(">|<$#❯⏺⎿{}[", firstRune(t)) || strings.Count(t, "|") > 1 || strings.HasPrefix(t, "//") || strings.HasPrefix(strings.TrimLeft(t, "0123456789"), " | ") ||
 		strings.Contains(t, `":`) || strings.HasSuffix(t, "{") || strings.HasSuffix(t, ";") || slices.ContainsFunc(printed[:], func(begin string) bool { return strings.HasPrefix(strings.ToLower(t), begin) })
