@@ -116,18 +116,16 @@ func (a *auditor) staleLines() {
 			n := e.StartLine
 			for l := range textutil.Lines(e.Text) {
 				who := keeping.FindStringSubmatch(l)
-				found := health.Finding{Severity: health.Note, Place: health.Lines(f.Path, n, n)}
+				tell := func(what, hint string) { a.tell(health.Note, health.Lines(f.Path, n, n), what, hint) }
 				switch day, ahead := ledger.Stale(l, a.Now); {
 				case who != nil && left[who[1]] != nil && left[who[1]].Date >= e.Date:
-					found.What, found.Hint = fmt.Sprintf("says what %s does: %q, but %s says that %s left", who[1], a.excerpt(l), left[who[1]].Place(), who[1]), "name who does it now"
+					tell(fmt.Sprintf("says what %s does: %q, but %s says that %s left", who[1], a.excerpt(l), left[who[1]].Place(), who[1]), "name who does it now")
 				case ahead:
-					found.What, found.Hint = fmt.Sprintf("calls %s yet to come, which was %s ago: %q", day, a.since(day), a.excerpt(l)), "say what came of it"
+					tell(fmt.Sprintf("calls %s yet to come, which was %s ago: %q", day, a.since(day), a.excerpt(l)), "say what came of it")
 				case day != "":
-					found.What, found.Hint = fmt.Sprintf("says how things were on %s, %s ago: %q", day, a.since(day), a.excerpt(l)), "see whether it still holds"
+					tell(fmt.Sprintf("says how things were on %s, %s ago: %q", day, a.since(day), a.excerpt(l)), "see whether it still holds")
 				}
-				if n++; found.What != "" {
-					a.add(found)
-				}
+				n++
 			}
 		}
 	}
