@@ -40,31 +40,25 @@ func (f *file) closed(today string) bool {
 const manyGone = 4
 
 // tellLeads reports references by the missing place, and the references of a file that misses many
-// places together. Notes that nobody has written are no fault of theirs. If only closed logs refer
-// to a place, nothing is to be done. The same goes for a place that only instructions mention,
-// since instructions may speak of a file that is yet to be written.
+// places together. Wiki links to notes that do not exist are one note. A missing place to which only
+// closed logs refer is not reported. The same goes for a place that only instructions mention, since
+// instructions may speak of a file that is yet to be written.
 func (a *auditor) tellLeads(found []*lead) {
 	const unwritten, inFile = "\x00", "\x01" // of groups that are not of one place
-	mendable, linked := map[string]bool{}, map[string]bool{}
+	mendable := map[string]bool{}
 	var missing groups[*file, string]
 	for _, l := range found {
-		mendable[l.place] = mendable[l.place] || !l.closed
 		// Instructions that mention a file, without a link to it, may speak of one that is yet to be written.
-		linked[l.place] = linked[l.place] || !l.closed && !(l.mention && (l.file.Kind == markdownstore.KindInstructions || l.file.Kind == markdownstore.KindRoutine))
+		mendable[l.place] = mendable[l.place] || !l.closed && !(l.mention && (l.file.Kind == markdownstore.KindInstructions || l.file.Kind == markdownstore.KindRoutine))
 		if (!l.note || l.embed) && !slices.Contains(missing.of[l.file], l.place) {
 			missing.add(l.file, l.place)
 		}
 	}
 	var byPlace groups[string, *lead]
-	var closed, awaited []*lead
 	for _, l := range found {
 		key := l.place
 		switch {
 		case !mendable[l.place]:
-			closed = append(closed, l)
-			continue
-		case !linked[l.place]:
-			awaited = append(awaited, l)
 			continue
 		case l.note && !l.embed:
 			key = unwritten
@@ -89,13 +83,6 @@ func (a *auditor) tellLeads(found []*lead) {
 		}
 		a.add(f)
 	}
-	well := func(leads []*lead, what string) {
-		if len(leads) > 0 {
-			a.tell(health.OK, leads[0].at(), what, "", placesOf(leads[1:])...)
-		}
-	}
-	well(awaited, "instructions mention what is not there yet: "+some(spelt(awaited)))
-	well(closed, fmt.Sprintf("%s of days that are over %s gone: logs stay as they were written", count(len(closed), "reference in a log", "references in logs"), isAre(len(closed), "leads to what is", "lead to what is")))
 }
 
 // spelt returns the names of the places that leads miss, each once.

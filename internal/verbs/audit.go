@@ -157,7 +157,7 @@ func showAudit(s *display.Sheet, r *health.Report) {
 	for _, c := range r.Checks {
 		var found []health.Finding
 		for _, f := range r.Findings {
-			if f.Code == c.ID && f.Severity != health.OK {
+			if f.Code == c.ID {
 				found = append(found, f)
 			}
 		}
@@ -168,16 +168,6 @@ func showAudit(s *display.Sheet, r *health.Report) {
 			clean++
 		default:
 			ofCheck(s, c, found)
-		}
-	}
-	for _, c := range r.Checks {
-		for i := range r.Findings {
-			if f := &r.Findings[i]; f.Code == c.ID && f.Severity == health.OK {
-				s.Para(0, "gray", "{}: {}", f.Code, f.What)
-				if s.All {
-					places(s, 2, f)
-				}
-			}
 		}
 	}
 	for _, text := range skipped {
