@@ -11,10 +11,11 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// schema and schemaVersion name the format of checkpoints: schema v1 of OpenClaw's
-// context manager, version 1.1 of 2026-02-25, section 5.3, with working.split_turn,
-// working.goal, working.step, working.request, working.report, working.place, constraints, meta.captured, meta.session_state, and in
-// meta.token_usage source, model, message, observed_at and gauge_tokens added.
+// schema and schemaVersion name the format of checkpoints. It is schema v1 of OpenClaw's context
+// manager (version 1.1 of 2026-02-25, section 5.3) with these fields added: working.split_turn,
+// working.goal, working.step, working.request, working.report, working.place, constraints,
+// meta.captured, meta.session_state, and source, model, message, observed_at and gauge_tokens in
+// meta.token_usage.
 const (
 	schema        = "openclaw/checkpoint"
 	schemaVersion = 1

@@ -154,9 +154,9 @@ func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
 	return r
 }
 
-// unsaid returns the items of a list that the text does not say before them, and for rules and
-// decisions that its reader does not see elsewhere. It also leaves out a message of the user's that
-// answers a question or gives a rule, since the decision or the rule is in the text.
+// unsaid returns the items of a list without those that the text says already. Of rules and decisions
+// it also leaves out those that [RestoreOptions.Shown] contains. Of the user's messages it leaves out
+// those that answer a question or give a rule, since the text has the decision or the rule.
 func (r *restorer) unsaid(p part) []string {
 	said := strings.Join(r.head, "")
 	switch p.kind {

@@ -35,8 +35,8 @@ type Claim struct {
 	Label bool
 	// Bare reports whether the subject is a label that names nothing without its heading.
 	Bare bool
-	// Whole reports that all other words of the sentence are the subject, and that no relation or
-	// no thing with one value is among them.
+	// Whole reports that the subject is all words of the sentence besides the value, and that the
+	// sentence has no relation, or its subject is no thing that has one value at a time.
 	Whole bool
 	// Changes reports whether the sentence tells a change to the value, New whether it says that
 	// the value is new.
@@ -145,7 +145,7 @@ func cutLabel(s string) (label, value string, ok bool) {
 	return label, value, true
 }
 
-// unled returns a sentence without the words before the first one that matters.
+// unled returns the words of a sentence without its lead, such as "also" or "no,".
 func (x *lexicon) unled(ts []token) []token {
 	for len(ts) > 0 {
 		first := lows(ts[:min(len(ts), 4)])
@@ -188,7 +188,7 @@ func (x *lexicon) labelled(label, value string) (Claim, bool) {
 	return c, v.Kind != kindWord || c.One
 }
 
-// claim makes a claim on the subject in some words.
+// claim returns the claim that a subject has the value v. It adds attribute to the subject's words.
 func (x *lexicon) claim(subject []token, attribute string, v Value) Claim {
 	c := Claim{Value: v}
 	for i, t := range subject {
@@ -261,7 +261,7 @@ func (x *lexicon) timeless(ts []token) []token {
 	return ts
 }
 
-// valueIn reads some words as one value.
+// valueIn reads some words as one value. It returns false if they are not exactly one value.
 func (x *lexicon) valueIn(ts []token) (Value, bool) {
 	for len(ts) > 1 && (ts[0].is(weightless|fresh) && !ts[0].is(ofPage) && !startsUpper(ts[0].raw)) {
 		ts = ts[1:]
@@ -407,7 +407,7 @@ func (r *reading) relationAt(i int) (rel *relation) {
 	return rel
 }
 
-// bound adds the claim of a relation.
+// bound adds the claim that a relation makes of its subject and its value, if it makes one.
 func (r *reading) bound(rel *relation, subject, value []token) {
 	attribute := rel.attribute
 	many := attribute == "use"

@@ -50,9 +50,10 @@ func Settled(text string) (string, bool) {
 	return text, len(own) > 2 && (hasValue("- "+own, a.wide) || weight > 1 || weightOf(asked) >= leastAsked && weight > 0)
 }
 
-// Bounds of decisions, in words that name something, our choice: of an answer that gives more than
-// leave, and of a question with an answer of one word. mostAnswer is the most words of an answer
-// that neither begins with a yes, a no or a label nor repeats a word of its question.
+// Bounds of decisions, our choice. leastReason is the least number of words that name something in an
+// answer that does more than permit the next step. leastAsked is the same for a question that an
+// answer of one word settles. mostAnswer is the most words of an answer that neither begins with a
+// yes, a no or a label nor repeats a word of its question.
 const leastReason, leastAsked, mostAnswer = 5, 3, 7
 
 // lasting reports whether a text has a statement that lasts.
