@@ -29,8 +29,6 @@ var (
 		`^(?:nous avons|on a|j'ai|il a été)\s+(?:décidé|choisi|convenu|opté)(?:\s+(?:de|que|pour)\s+|\s+d'|\s+)|` +
 		`^(?:hemos |se ha |se )?(?:decidimos|decidido|decidió|acordamos|acordado|elegimos|elegido|optamos por|optado por)(?:\s+que)?\s+|` +
 		`^(?:我们|团队|用户)?(?:已经?|最终|最后|一致)?(?:决定|商定|选定)(?:了)?[：:，,]?\s*`)
-	// decidedFor matches the story of a decision in German, where the verb is at the end.
-	decidedFor = textutil.LazyRegexp(`(?i)^(?:wir haben|ich habe|das team hat) (?:uns|mich|sich) (?:nun |jetzt )?für (.+?) entschieden((?:,|;| weil| da ).*)?[.]?$`)
 	// reminded matches the words by which people ask that something be remembered. The words
 	// after them are to be remembered.
 	reminded = textutil.LazyRegexp(`(?i)(?:^|[.!?。！？]\s*)(?:please |bitte |por favor,? |s'il te pla[iî]t,? |请)?(?:remember(?: this:| that|:)|keep in mind(?: that|:)|don'?t forget(?: that|:)|make a note(?: that|:)|merk(?:e)? dir:|denk daran:|vergiss nicht:|recuerda(?: que|:)|ten en cuenta que|no olvides que|souviens-toi(?: que|:)|n'oublie pas(?: que|:)|note que|记住|記住|别忘了)[，,：:]?\s*`)
@@ -56,9 +54,6 @@ func present(plain string) string {
 	}
 	if at := decidedTo.FindStringIndex(s); at != nil && wordCount(s[at[1]:]) >= leastFact {
 		s = s[at[1]:]
-	}
-	if said := decidedFor.ReplaceAllString(s, "$1$2"); wordCount(said) >= leastFact {
-		s = said
 	}
 	s = strings.TrimSpace(detail.ReplaceAllString(s, ""))
 	if s == "" {
