@@ -128,8 +128,8 @@ func spanText(us []Utterance) (text string, ends []int) {
 	return b.String(), ends
 }
 
-// favourRoles raises the user's messages, since the model's words follow from it, and returns for
-// each unit the unit that holds its message's role.
+// favourRoles raises the worth of the user's messages, since the model's words follow from them. It
+// returns, for each unit, the index of the unit that holds the role of its message.
 func (s *scan) favourRoles(us []Utterance, ends []int) (label []int) {
 	label = make([]int, len(s.units))
 	i := 0
@@ -148,7 +148,8 @@ func (s *scan) favourRoles(us []Utterance, ends []int) (label []int) {
 	return label
 }
 
-// withLabels keeps the role of each message of which a part is kept, and of no other message.
+// withLabels keeps the role of each message of which a part is kept, and of no other message. label
+// has, for each unit, the index of the unit with its role.
 func withLabels(keep []bool, label []int) []bool {
 	for i := range keep {
 		keep[i] = keep[i] && label[i] != i

@@ -9,15 +9,16 @@ import (
 // doorBytes is the size below which a result is shown whole: some 2,000 tokens.
 const doorBytes = 8000
 
-// Door returns the kind of content, as of [ContentKind], for which a result is shortened before
-// the model sees it for the first time, "" if the result is shown whole. The text to show is the
-// compressed representation that [Evidence] makes. Door shortens JSON: in recorded sessions
-// of other people it cost no action its input and no edit its lines, as logs and test output did.
+// Door returns the kind of content, as of [ContentKind], for which a result is shortened before the
+// model sees it for the first time, "" if the result is shown whole. The text to show is the
+// compressed representation that [Evidence] makes. Door shortens only JSON. In recorded sessions no
+// action lacked its input and no edit its lines because of shortened JSON, but some did because of
+// shortened logs and test output.
 //
-// Door returns "" if in.Whole is set, for a result of less than 8,000 bytes, for an error, for the result of a call
-// that reads or edits files, for JSON that consists of texts, for a result that the model can't
-// read whole (in has no Resolver or no PageID), and for the result of a call of the resolver
-// itself.
+// Door returns "" if in.Whole is set, and for a result that the model can't read whole, because in
+// has no Resolver or no PageID. It also returns "" for errors, for results of less than 8,000
+// bytes, for JSON that consists of long texts, and for the results of calls that read or edit files
+// or call the resolver.
 func Door(in EvidenceInput) string {
 	if in.Whole || len(in.Text) < doorBytes || in.IsError || in.Message || in.Resolver == "" || in.PageID == "" ||
 		Resolves(in.Resolver, in.Tool, in.Input) {

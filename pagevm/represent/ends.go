@@ -12,9 +12,9 @@ type Part struct {
 	From, To int
 }
 
-// Ends returns the parts of a memory file to show, in whole lines of at most most bytes, but at
-// least one line. It returns the whole file, or its beginning and its end, which is the newest
-// part. missing is the note about the lines between these parts.
+// Ends returns the parts of a memory file to show, in whole lines of together at most most bytes,
+// but at least one line. It returns the whole file, or its beginning and its end, which is the
+// newest part. missing is the note about the lines between these parts.
 func Ends(path, text string, most int) (parts []Part, missing string) {
 	lines := linesOf(text)
 	if len(text) <= most {

@@ -84,9 +84,9 @@ func exitCode(text string) (int, bool) {
 	return 0, false
 }
 
-// canonicalArgs returns a call's arguments on one line: the string of a call that has
-// only one, else canonical JSON. Of long arguments only the head matters, and it
-// is kept as it came. A script that makes one call has that call's arguments.
+// canonicalArgs returns a call's arguments on one line. If the only argument is a string, it
+// returns the string, otherwise canonical JSON. It returns only the beginning of long arguments,
+// unchanged. For a script that makes a single call it returns the arguments of that call.
 func canonicalArgs(tool, input string) string {
 	if calls, whole := toolcall.Unwrap(tool, input); whole && len(calls) == 1 {
 		tool, input = calls[0].Name, calls[0].Input

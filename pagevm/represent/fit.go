@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// PartBreak marks, on a line of its own, the place of a part that is not text between two texts.
-// It occurs in texts whose input says so ([EvidenceInput.Breaks]) and in their excerpts.
+// PartBreak is a line in place of a part that is not text, such as an image between two texts. It
+// occurs only in texts with [EvidenceInput.Breaks], and in their excerpts.
 const PartBreak = "\x1e"
 
 // excerpts makes compressed representations of one text, each of another size, for a text that is
@@ -22,7 +22,7 @@ type excerpts struct {
 	edge     int // bytes at either end that were scanned line by line
 }
 
-// NewExcerpts makes no copy of the text.
+// NewExcerpts prepares excerpts of in.Text, without a copy of it.
 func NewExcerpts(in EvidenceInput) *excerpts {
 	e := &excerpts{in: in.valid()}
 	e.kind, e.numbered = kindOf(&e.in)
@@ -48,7 +48,7 @@ func (e *excerpts) Rep(bytes int) pagevm.Rep {
 }
 
 // firstWords is the length of the beginning of a person's message that every excerpt shows, in
-// bytes. Our choice: the beginning says what the person wants, or what follows.
+// bytes. It is our choice. The beginning usually says what the person wants.
 const firstWords = 80
 
 func beginning(text string) string {
@@ -56,9 +56,10 @@ func beginning(text string) string {
 	return clip(first, firstWords)
 }
 
-// pickRuns is pick for an excerpt that shows a good part of the text: the most telling comes
-// first, and the more of the text there is room for, the more of the room goes to the text
-// between, shortest gaps first, so that it can be read as it runs.
+// pickRuns is pick for an excerpt that shows a large part of the text. It first picks the most
+// telling units. The rest of the room goes to the gaps between them, the shortest gap first, so
+// that the excerpt reads as running text. The larger the shown part of the text, the more room goes
+// to the gaps.
 func (s *scan) pickRuns(bytes int) *picker {
 	share := min(float64(bytes)/float64(len(s.text)+1), 1)
 	p := s.pick(int(float64(bytes) * (1 - share/2)))
@@ -142,8 +143,8 @@ type Range struct {
 // ownWorth is more than anything else in a text is worth, per byte.
 const ownWorth = 1e5
 
-// prefer makes the units in some ranges the first to be chosen, from the end that
-// matters on.
+// prefer makes the units in the given ranges the first to be chosen. It begins at the end of each
+// range that matters most.
 func (s *scan) prefer(own []Range) {
 	for _, r := range own {
 		for i := range s.units {

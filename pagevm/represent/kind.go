@@ -38,8 +38,9 @@ func ContentKind(text string) string {
 	return k.String()
 }
 
-// kindOf returns the kind of a content. Instructions are Markdown. Prose is Markdown if it has
-// headings, and so is the text of a file whose name says so.
+// kindOf returns the kind of a content. Instructions are Markdown. Prose with headings is Markdown,
+// too. So is any text with headings from a file with a Markdown extension, except for JSON and
+// diffs.
 func kindOf(in *EvidenceInput) (k kind, numbered bool) {
 	k, numbered = detectKind(in.Text)
 	switch {
@@ -73,8 +74,8 @@ func headed(text string) bool {
 	return n >= leastHeadings
 }
 
-// errorWorth returns the worth that a unit gains by naming an error. In code such words are
-// everywhere, but in a log a reader looks for them.
+// errorWorth returns the worth that a unit gains by naming an error. The worth is low in code,
+// where such words are everywhere, and high in logs.
 func (k kind) errorWorth(strong bool) float32 {
 	w := float32(9)
 	switch k {
@@ -101,8 +102,8 @@ type lineVotes struct {
 	label                                                           string // of the last line
 }
 
-// detectKind looks at the head of a text. numbered reports whether its lines carry
-// the line numbers of a file read ("  12→code", "12<tab>code").
+// detectKind returns the kind of a text, by its first lines. numbered reports whether they begin
+// with the line numbers of a file read ("  12→code", "12<tab>code").
 func detectKind(text string) (k kind, numbered bool) {
 	v := vote(text)
 	if v.n == 0 {
@@ -302,7 +303,8 @@ func codeLine(t string) bool {
 		strings.Contains(t, " := ") || strings.HasPrefix(t, "return") || strings.Contains(t, " = ") || signature(t)
 }
 
-// lineWorth returns the base worth of a line that is not blank. It must see these lines in order.
+// lineWorth returns the base worth of a line that is not blank. Callers must pass the lines in
+// order.
 func (s *scan) lineWorth(line string) float32 {
 	switch s.kind {
 	case kindDiff:

@@ -20,7 +20,7 @@ type picker struct {
 	round   int32
 	heap    unitHeap
 	used    int     // bytes
-	kept    []bool  // by head
+	kept    []bool  // the flags of head
 	count   []int32 // units with each token, see names
 }
 
@@ -153,9 +153,9 @@ func (h *unitHeap) Pop() any {
 	return nil
 }
 
-// head returns the first and last unit, then the best that speak of errors, up to
-// half of the lines, then the best of the rest until lines or bytes run out, as
-// flags by unit.
+// head chooses at most lines of the units, of together at most bytes bytes, and returns a flag for
+// each unit. It takes the first and the last unit, then for up to half of the lines the best units
+// that name errors, then the best of the rest.
 func (p *picker) head(lines, bytes int) []bool {
 	p.kept = zeroed(p.kept, len(p.units))
 	keep := p.kept
@@ -239,7 +239,7 @@ func (s *scan) excerpt(keep []bool) string {
 	return b.String()
 }
 
-// gapParts is gap for a text with other parts in it: each keeps its place.
+// gapParts is gap for a part of a text that may contain [PartBreak]. Each break keeps its place.
 func (s *scan) gapParts(b *strings.Builder, from, to int) {
 	for s.breaks {
 		n := strings.Index(s.text[from:to], PartBreak)
@@ -279,8 +279,8 @@ func (s *scan) gap(b *strings.Builder, from, to int) {
 	}
 }
 
-// gapMark returns the mark for a gap: how much is missing is worth its tokens only
-// where it is much.
+// gapMark returns the mark for a gap. It has the size of large gaps only, since the size costs
+// tokens.
 func gapMark(g string) string {
 	if len(g) < 4096 {
 		return "[…]"

@@ -16,11 +16,12 @@ const smallMember = 200
 // maxFlat is the size in bytes up to which all of a JSON text is shown if it has no indentation.
 const maxFlat = 2 * doorBytes
 
-// shortJSON returns a JSON text without its indentation if that is a quarter of it. For any other
-// JSON text it returns at most limit bytes. Of a long array it keeps the first elements, the last
-// element, and elements that name errors. Of an object it keeps all members and shortens the long
-// ones. Of a long string it keeps the beginning. A count stands in place of left-out elements. It
-// returns "" for a text that is not JSON or has several JSON values, and if the limit is too
+// shortJSON returns a JSON text without its indentation if that is at least a quarter of the text
+// and at most maxFlat bytes remain. For any other JSON text it returns at most limit bytes. Of a
+// long array it keeps the first elements, the last element, and elements that name errors. Of an
+// object it keeps all members and shortens the long ones. Of a long string it keeps the beginning.
+// A count stands in place of left-out elements. It shortens several consecutive JSON values like
+// the elements of an array. It returns "" for a text that is not JSON, and if the limit is too
 // small.
 func shortJSON(text string, limit int) string {
 	text = strings.TrimSpace(text)

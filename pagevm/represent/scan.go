@@ -14,17 +14,17 @@ import (
 // a line that is too long to be kept whole.
 type unit struct {
 	start, end int   // bytes, without the line break
-	tok        int32 // first token in scan.toks; the next unit's tok ends them
-	line       int32 // the line that it is or is in, from 1
-	// base is the unit's worth for its place and shape, in addition to that of its tokens.
+	tok        int32 // index in scan.toks of the first token; the last one is before the next unit's tok
+	line       int32 // number of the unit's line, from 1
+	// base is the unit's worth for its place and shape, without the worth of its tokens.
 	base float32
 	// err marks a unit that speaks of an error or warning.
 	err bool
 }
 
-// scan is one pass over a text: its units and the tokens in them. Tokens are numbered; the worth
-// of a token depends on how likely a later turn is to name it (paths, identifiers, numbers,
-// hashes; the classes of the reference recall measure).
+// scan holds the units of a text and the tokens in them. Each distinct token has a number. A token
+// is worth more the likelier a later turn is to name it. This depends on its class, such as path,
+// identifier, number or hash.
 type scan struct {
 	text string
 	kind kind
@@ -47,7 +47,7 @@ type scan struct {
 	picked   picker
 }
 
-// scans are used scans, whose memory later scans take over.
+// scans are used scans, whose memory later scans reuse.
 var scans = sync.Pool{New: func() any { return &scan{numbers: map[uint64]int32{}, shapes: map[uint64]int{}} }}
 
 // newScan returns a scan without units.
@@ -57,8 +57,8 @@ func newScan(text string) *scan {
 	return s
 }
 
-// free gives the memory of s to later scans. Only texts taken from s may be used afterwards. It
-// keeps no large map, since clearing one takes as long as filling it.
+// free gives the memory of s to later scans. Afterwards callers may use only texts that they took
+// from s. free keeps no large map, since clearing one takes as long as filling it.
 func (s *scan) free() {
 	if len(s.known) > largeScan {
 		return
@@ -69,8 +69,8 @@ func (s *scan) free() {
 	scans.Put(s)
 }
 
-// token is a distinct token: text[a:b] where it first occurs. The top of a text
-// beyond 2 GiB is not told apart.
+// token is a distinct token, which first occurs at text[a:b]. Offsets beyond 2 GiB are stored as 2
+// GiB.
 type token struct {
 	hash  uint64
 	a, b  int32
@@ -81,8 +81,8 @@ const (
 	maxUnit    = 480     // bytes of a line that is kept whole
 	wholeScan  = 2 << 20 // bytes up to which every line becomes a unit
 	edgeScan   = 1 << 19 // bytes at either end that do so in a longer text
-	maxErrUnit = 20000   // error lines kept from between
-	largeScan  = 1 << 13 // tokens of a scan whose memory is not used again
+	maxErrUnit = 20000   // units after which no error line between the ends is kept
+	largeScan  = 1 << 13 // tokens above which the memory of a scan is not reused
 	logTail    = 5       // last lines of a log that are favoured
 )
 
@@ -117,8 +117,8 @@ func scanEdges(text string, k kind, numbered bool, edge int) *scan {
 	return s
 }
 
-// addLine turns the line text[a:b] into units. In the middle of a huge text only
-// those that speak of errors are kept.
+// addLine turns the line text[a:b] into units. In the middle of a huge text it keeps only units
+// that name errors.
 func (s *scan) addLine(a, b int) {
 	line := s.text[a:b]
 	if blank(line) {
@@ -305,8 +305,8 @@ func wordWorth(w string, seen uint8, hump, allHex bool) float32 {
 	return worthWord
 }
 
-// token adds text[a:b], of this hash, to the current unit and returns its
-// number. Two tokens that collide in 64 bits count as one.
+// token adds the token text[a:b], whose hash is h, to the current unit. It returns the number of
+// the token. Two tokens that collide in 64 bits count as one.
 func (s *scan) token(h uint64, worth float32, a, b int) int {
 	n, ok := s.numbers[h]
 	if !ok {
@@ -318,9 +318,9 @@ func (s *scan) token(h uint64, worth float32, a, b int) int {
 	return int(n)
 }
 
-// reward puts a premium on the first and the last unit, and takes the worth of
-// place and shape from all but the first few of units that differ in digits
-// only: a log of a thousand equal warnings needs one or two of them.
+// reward raises the worth of the first and the last unit. It divides the base of a unit by one plus
+// the number of earlier units that differ from it in digits and spaces only, since an excerpt needs
+// one or two of a thousand equal warnings.
 func (s *scan) reward() {
 	n := len(s.units)
 	if n == 0 {

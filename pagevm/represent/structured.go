@@ -92,7 +92,7 @@ func outlineText(b string, sections []section) string {
 	return b
 }
 
-// wholeMark returns how to read the whole.
+// wholeMark returns b with the way to read the whole page, if the model can read it.
 func wholeMark(b []byte, resolver, page string) string {
 	if resolver == "" || page == "" {
 		return string(b)
