@@ -25,7 +25,7 @@ const (
 // Alignment describes how a request's host messages match a projection.
 type Alignment struct {
 	Rewrite Rewrite `json:"rewrite,omitempty"`
-	// Seen is the new sequence up to Keep, with Gone flags carried over.
+	// Seen is the new sequence of messages up to At, with the projection's Gone flags.
 	Seen []Seen `json:"-"`
 	// Items is how many of the projection's items are kept.
 	Items int `json:"items"`
@@ -100,9 +100,10 @@ func (m *HostMessage) plainUser() bool {
 	return !slices.ContainsFunc(m.Segments, func(s Segment) bool { return s.Kind == ItemResult })
 }
 
-// resync tries to find all remaining messages after the common prefix again, in order, allowing
-// differences only where messages had left. It returns the new sequence and where in host the new
-// messages begin.
+// resync looks in host for the remaining messages of the projection, after a common prefix of lcp
+// messages. The two may differ only where messages had left. It returns the new sequence, and the
+// index in host at which the new messages begin. It returns false if host lacks a message that the
+// prompt shows, or if the prompt shows none after the prefix.
 func resync(p *Projection, host []HostMessage, lcp int) ([]Seen, int, bool) {
 	// The prefix may end in the middle of a run of messages that left. Start at the beginning of
 	// the run.

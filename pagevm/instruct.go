@@ -1,7 +1,7 @@
 package pagevm
 
 // rules returns the lowest level of each page that a cut keeps because it holds an instruction. It
-// goes from the newest instruction back until they have in.Instructions tokens.
+// takes instructions from the newest back, as far as they fit into in.Instructions tokens.
 func (in *SelectInput) rules() map[string]Level {
 	keep, room := map[string]Level{}, in.Instructions
 	for i := len(in.Host) - 1; i >= 0; i-- {
@@ -23,7 +23,7 @@ func (in *SelectInput) rules() map[string]Level {
 	return keep
 }
 
-// instructs reports whether the segment holds an instruction that is valid.
+// instructs reports whether the segment holds an instruction that is neither ended nor replaced.
 func (s *Segment) instructs() bool { return s.Instruction != "" && !s.Ends && !s.Superseded }
 
 // instructionWorth returns the worth of a segment that holds an instruction, false if it holds

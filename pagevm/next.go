@@ -116,7 +116,8 @@ func (m *HostMessage) segment(page string) *Segment {
 	return nil
 }
 
-// appendHost appends fresh messages. It shows the messages in bare without their thinking.
+// appendHost appends fresh messages. It shows a message without its thinking if bare maps the key
+// of the message to its hash.
 func appendHost(old []Item, fresh []HostMessage, bare map[string]string) []Item {
 	n := len(old)
 	for i := range fresh {
@@ -163,8 +164,8 @@ func appendBlocks(q *Projection, blocks []Block, host []HostMessage, ahead int) 
 	q.Items = append(q.Items, behind...)
 }
 
-// recall notes the result of retrieval and returns the blocks to append. A turn is recalled for
-// once.
+// recall records the result of retrieval in q and returns the blocks to append. It grants one
+// retrieval per user turn.
 func recall(q *Projection, w Wishes, dec *Decision) []Block {
 	switch {
 	case w.Recall == nil:
@@ -284,7 +285,7 @@ type builder struct {
 	refused []Refusal
 }
 
-// leave marks the messages of the atoms that may leave.
+// leave returns seen with the messages of the leaving atoms marked as gone.
 func (b *builder) leave(seen []Seen) []Seen {
 	if len(b.wish.Leave) == 0 {
 		return seen
@@ -300,8 +301,8 @@ func (b *builder) leave(seen []Seen) []Seen {
 	return out
 }
 
-// refusedAtoms returns, for every atom that w.Leave names and that must stay, the rule that keeps
-// it.
+// refusedAtoms returns the rule that keeps each atom that the wish names in Leave and that must
+// stay.
 func (b *builder) refusedAtoms() map[int]string {
 	refused := map[int]string{}
 	for i, pl := range b.d.Places {

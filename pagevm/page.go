@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/mask"
 )
 
-// Type is the kind of a page. Everything in a prompt belongs to a page, and a
-// page has exactly one type for life.
+// Type is the kind of a page. Everything in a prompt belongs to a page. The type of a page never
+// changes.
 type Type string
 
 // The six page types (ClawVM, Table 1).
@@ -53,7 +53,7 @@ func (l Level) MarshalText() ([]byte, error) {
 	return []byte(l.String()), nil
 }
 
-// levelTexts are the names for encoders, which copy them.
+// levelTexts are the names as bytes. Encoders copy them, so that MarshalText may share them.
 var levelTexts = func() (texts [len(levelNames)][]byte) {
 	for l, name := range levelNames {
 		texts[l] = []byte(name)
@@ -76,8 +76,8 @@ type Rep struct {
 	Level Level `json:"level"`
 	// Hash is the sha256 of Text in hex.
 	Hash string `json:"hash"`
-	// Text is the content shown. At Full it is "" in a stored page: the host's
-	// message or the blob has it.
+	// Text is the shown content. It is "" at level Full of a stored page, whose content is in the
+	// host's message or in the blob.
 	Text string `json:"text,omitempty"`
 
 	// Door is the kind of content that the model first sees as this text. It is "" if the model
@@ -95,7 +95,7 @@ type Media struct {
 
 // Page is a typed unit of state that can be shown at several fidelities.
 type Page struct {
-	// ID is stable for the page's life: derived from its provenance.
+	// ID is derived from the page's provenance and never changes.
 	ID    string          `json:"id"`
 	Type  Type            `json:"type"`
 	Scope memkernel.Scope `json:"scope"`
@@ -135,7 +135,7 @@ type Page struct {
 	Reps []Rep `json:"reps,omitempty"`
 }
 
-// handle is the form of the ids that pointers and spans are read by.
+// handle matches the ids by which the model reads pages and spans.
 var handle = regexp.MustCompile(`\b(?:ev|cv|sp|rm|ws|nt|rt|pn)-[0-9a-f]{16}\b`)
 
 // Handles returns the ids of pages and spans in a text, such as the input of a call that reads them.

@@ -31,7 +31,7 @@ const (
 	ItemRetrieval ItemKind = "retrieval"
 )
 
-// Word names what an item shows: the type of page for a part of a host's message, else the kind.
+// Word returns the type of page for an item of a host's message, and the kind for any other item.
 func (k ItemKind) Word() string {
 	switch k {
 	case ItemResult:
@@ -107,7 +107,7 @@ type Projection struct {
 	Generation int    `json:"generation"`
 	// Seen lists all host messages of the branch in the host's order.
 	Seen []Seen `json:"seen"`
-	// Items are the messages. Carry precedes them, except for a provider's compaction at the
+	// Items are the messages. Carry precedes them, but follows a provider's compaction at the
 	// beginning of the host's conversation; see [Projection.At].
 	Carry []Item     `json:"carry"`
 	Items []Item     `json:"items"`
@@ -214,9 +214,9 @@ func (p *Projection) LevelOf(page string) Level {
 	return Gone
 }
 
-// At returns the item at place i of the prompt, nil after the last: a provider's compaction
-// with which the host's conversation begins, the carry block, the messages. The provider
-// reads nothing that precedes its compaction.
+// At returns the item at place i of the prompt, nil after the last. The order is: a provider's
+// compaction at the beginning of the host's conversation, the carry block, the other messages. The
+// compaction comes first because its provider reads nothing before it.
 func (p *Projection) At(i int) *Item {
 	lead := p.lead()
 	switch carry := len(p.Carry); {
@@ -284,7 +284,8 @@ type Segment struct {
 	// Instruction names the instruction that the segment holds, such as a skill, a file of rules or
 	// a plan. It is "" if the segment holds none. A later segment with the same name replaces it.
 	Instruction string `json:"instruction,omitempty"`
-	// Ends: the segment only replaces others with its name. It need not stay itself.
+	// Ends: the segment only replaces other segments with the same Instruction. It need not stay in
+	// the prompt.
 	Ends bool `json:"ends,omitempty"`
 	// Mixed: the segment also holds other words, which a later instruction does not replace.
 	Mixed bool `json:"mixed,omitempty"`
@@ -311,8 +312,8 @@ type HostMessage struct {
 	Lead bool `json:"lead,omitempty"`
 }
 
-// apart reports whether a held message stays when the rest of its atom leaves. Messages of a
-// harness stay, because they belong to no turn.
+// apart reports whether a held message stays when the rest of its atom leaves. A developer message
+// stays, because it belongs to no turn.
 func (m *HostMessage) apart() bool { return m.Held && m.Role == memkernel.RoleDeveloper }
 
 // Place describes the position of a host message in the conversation. The position changes as the
@@ -346,7 +347,7 @@ func (s *Segment) at(l Level) (Shown, bool) {
 	return sh, sh.Hash != ""
 }
 
-// Lowest returns the cheapest level that the segment may take under the floor.
+// Lowest returns the lowest level at which the floor allows the segment to be shown.
 func (s *Segment) Lowest(resolver bool) Level {
 	if !s.Committed {
 		return s.First

@@ -88,8 +88,8 @@ type selection struct {
 	// need is the worth of each name. shown is the number of atoms that show the name.
 	need  []float64
 	shown []uint8
-	// version counts the steps that were made. A step that was ranked at an earlier version may
-	// have faded.
+	// version counts the steps that were made. A step that was ranked at an earlier version may be
+	// worth less by now.
 	version int
 	// mark[name] equals the number of this round if the present atom has counted the name
 	// already.
@@ -136,7 +136,7 @@ func (a *atomChoice) tokens() int {
 	return n
 }
 
-// add adds the atom of the messages [from, end), if the prompt holds it now.
+// add adds the atom of the messages [from, end), unless the prompt shows none of them.
 func (s *selection) add(from, end int) {
 	a := atomChoice{number: s.in.Places[from].Atom}
 	for i := from; i < end; i++ {

@@ -32,8 +32,8 @@ type Wishes struct {
 	Drop map[string]bool `json:"drop,omitempty"`
 	// Append are kernel blocks to put after the newest host message.
 	Append []Block `json:"append,omitempty"`
-	// Ahead is the number of new host messages at the end that come after the kernel blocks. A
-	// system message that ends a request belongs to the user's turn, and nothing must part it
+	// Ahead is the number of last host messages, all of them new, that follow the kernel blocks. A
+	// system message that ends a request belongs to the user's turn, and no block may separate it
 	// from the answer.
 	Ahead int `json:"ahead,omitempty"`
 	// Recall is the result of retrieval, if it ran. Its block must be among Append.
@@ -55,7 +55,8 @@ type CutWish struct {
 	CarryOnly bool `json:"carry_only,omitempty"`
 }
 
-// Block is text of the kernel's own: a page without a source position.
+// Block is a text that the kernel adds to the prompt: a page without a position in the host's
+// conversation.
 type Block struct {
 	Kind ItemKind `json:"kind"`
 	Page string   `json:"page"`
@@ -71,7 +72,7 @@ type Cache struct {
 	Cold bool `json:"cold,omitempty"`
 	// Event names the cold event, so that at most one cut uses it.
 	Event string `json:"event,omitempty"`
-	// Forced: the prompt as it would grow exceeds its hard limit.
+	// Forced: without a cut the prompt would exceed its hard limit.
 	Forced bool `json:"forced,omitempty"`
 	// Resolver: the model can follow pointers.
 	Resolver bool `json:"resolver,omitempty"`
@@ -80,17 +81,17 @@ type Cache struct {
 	// StripThinking: thinking blocks are bound to their prefix and the provider is not told to
 	// drop invalid ones, so a cut takes them out of all remaining messages.
 	StripThinking bool `json:"strip_thinking,omitempty"`
-	// Now stamps the cut.
+	// Now is the time of the cut.
 	Now time.Time `json:"now,omitzero"`
 }
 
-// Refusal is a wish, or a part of one, that the rules did not allow.
+// Refusal is a wish, or a part of a wish, that the rules did not allow.
 type Refusal struct {
 	// Page is the id of the page that the wish was about. It is "" if the wish was not about a
 	// page.
 	Page string `json:"page,omitempty"`
-	// Atom is the number of the atom that the wish was about. It is -1 if the wish was not about
-	// an atom. A refusal with neither is about the cut itself.
+	// Atom is the number of the atom that the wish was about. It is -1 if the wish was not about an
+	// atom. A refusal without page and atom is about the whole cut.
 	Atom int    `json:"atom"`
 	Rule string `json:"rule"`
 }
@@ -100,8 +101,8 @@ type Decision struct {
 	Rewrite Rewrite `json:"rewrite,omitempty"`
 	// Cut is nil if the projection only grew.
 	Cut *CutPoint `json:"cut,omitempty"`
-	// Kept is the number of leading items, the carry block included, whose bytes
-	// are those of the projection before.
+	// Kept is the number of leading items, the carry block included, whose bytes are the same as in
+	// the previous projection.
 	Kept int `json:"kept"`
 	// Refused lists the wishes that were not granted.
 	Refused []Refusal `json:"refused,omitempty"`

@@ -6,8 +6,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// State is what the content of a segment is now. It decides at a cut before habit does: before how
-// often such content was needed in other sessions.
+// State classifies the present content of a segment. A cut considers the state before it considers
+// how often other sessions needed such content.
 type State int8
 
 // The states, in the order in which content leaves.
@@ -17,12 +17,12 @@ const (
 	// level of the page stays, even if the page is among the newest.
 	TextGone State = iota - 2
 	// TaskDone: the content is about a file that was neither touched nor named since a task was
-	// finished. It is not kept for being new.
+	// finished. It is not kept because it is new.
 	TaskDone
 	// Ordinary content stays by its worth.
 	Ordinary
 	// InWork: a file that was read or edited and may be edited next, an open error, the last check.
-	// It stays by its worth, which is raised.
+	// Its worth is raised.
 	InWork
 	// Newest content is the end of the conversation, and stays as it is.
 	Newest
@@ -35,9 +35,9 @@ func (s State) String() string {
 
 // Traits are the known facts about a segment's worth other than its size.
 type Traits struct {
-	// Act is the act that left the segment.
+	// Act is the act that produced the segment.
 	Act toolcall.Act
-	// State is what the content is now.
+	// State classifies the present content.
 	State State
 	// Age is the number of newer atoms.
 	Age int
@@ -55,12 +55,12 @@ type NameUse struct {
 	Age int
 }
 
-// The priors of worth: how often one turn is expected to refer to something that is further back,
-// in references per turn. They are rounded from thirteen recorded sessions (2026-11): names in
-// messages come again at least four times as often as names that only a result shows, and ten
-// times as often once the result is old. The first ratio holds with any one session left out.
+// The priors of worth say how often a turn is expected to refer to earlier content, in references
+// per turn. They are rounded from thirteen recorded sessions (2026-11). In these, names in messages
+// recur at least four times as often as names that only a result shows, and ten times as often once
+// the result is old. The first ratio holds with any one session left out.
 const (
-	// saidWorth is the worth of a name that was said once. The other value is for a name that
+	// saidWorth is the worth of a name that was said once. unsaidWorth is the worth of a name that
 	// only results show.
 	saidWorth   = 3e-3
 	unsaidWorth = 7e-4
@@ -79,10 +79,10 @@ const (
 	wordsTokens = 200
 
 	// readLines is the number of lines that a turn replaces per token of a page that shows a file,
-	// and editLines the same for the input of an edit. Newer lines count where they were shown last.
-	// The values were chosen on replays of 28 sessions of nine repositories (2026-11-29), in which
-	// reads between 25,000 and 60,000 tokens back had seven times as many of the quoted lines per
-	// token as edits.
+	// and editLines the same number for the input of an edit. A line counts for the newest page
+	// that shows it. The values were chosen on replays of 28 sessions of nine repositories
+	// (2026-11-29), in which reads between 25,000 and 60,000 tokens back had seven times as many of
+	// the quoted lines per token as edits.
 	readLines = 40e-6
 	editLines = 16e-6
 )
@@ -100,12 +100,11 @@ var actWorth = [...]float64{
 	toolcall.ActOther: 25e-6, toolcall.ActSearch: 20e-6, toolcall.ActShell: 10e-6,
 }
 
-// levelLines is, for each level, the share of the lines of a result that later turns use and that
-// the level still shows. It was measured by the same command.
+// levelLines is the share that each level shows of those lines of a result that later turns use.
 var levelLines = [Full + 1]float64{Structured: 0.18, Compressed: 0.56, Full: 1}
 
-// quotedLines is the share of the lines of a file by which an edit can be made that each level still
-// shows. An edit repeats neighbouring lines to the letter, and extracts rarely have all of them: of
+// quotedLines is the share that each level shows of those lines of a file that an edit has to
+// quote. An edit repeats neighbouring lines to the letter, and extracts rarely have all of them: of
 // 54 edits that lacked lines, 20 had an extract of them (2026-11-29). The values are our choice.
 var quotedLines = [Full + 1]float64{Structured: 0.05, Compressed: 0.2, Full: 1}
 

@@ -72,11 +72,11 @@ type Place string
 // The places of pages.
 const (
 	InCarry        Place = "carry"        // in front of the messages
-	InConversation Place = "conversation" // in a message of the host's
-	InNote         Place = "note"         // after one
-	InRetrieval    Place = "retrieval"    // recalled after one
-	InSpan         Place = "span"         // left, and held by a span that the carry block names
-	Nowhere        Place = "gone"         // not in the prompt: to be had by its id alone
+	InConversation Place = "conversation" // in a message of the host
+	InNote         Place = "note"         // in a note after a message of the host
+	InRetrieval    Place = "retrieval"    // in recalled memory after a message of the host
+	InSpan         Place = "span"         // in a span of messages that left the prompt
+	Nowhere        Place = "gone"         // not in the prompt; only its id leads to it
 )
 
 // Access is the newest use of a page.
@@ -95,8 +95,8 @@ type Use string
 
 // The uses of pages.
 const (
-	UseShown    Use = "shown"    // it was new in the prompt
-	UseRepeated Use = "repeated" // its call, which only looks, ran again
+	UseShown    Use = "shown"    // the page was new in the prompt
+	UseRepeated Use = "repeated" // an equal call, which changes nothing, ran again
 	UseFetched  Use = "fetched"  // the model asked for it by its id
 	UseNamed    Use = "named"    // the model named its id, or a call its path
 )
@@ -124,7 +124,7 @@ type Tokens struct {
 // At returns the cost of one level, 0 for Gone.
 func (t Tokens) At(l pagevm.Level) int { return *t.Of(l) }
 
-// Of returns the place of the cost of one level.
+// Of returns a pointer to the cost of one level. For Gone it points to a new 0.
 func (t *Tokens) Of(l pagevm.Level) *int {
 	return [...]*int{pagevm.Gone: new(int), pagevm.Pointer: &t.Pointer, pagevm.Structured: &t.Structured, pagevm.Compressed: &t.Compressed, pagevm.Full: &t.Full}[l]
 }
@@ -161,7 +161,7 @@ type Cause string
 
 // The causes of faults.
 const (
-	CauseSelection  Cause = "selection"           // the selector lowered or left it out
+	CauseSelection  Cause = "selection"           // the selector lowered the page or left it out
 	CauseBudget     Cause = "budget_insufficient" // the minimum set did not fit
 	CauseCompaction Cause = "compaction"
 )
