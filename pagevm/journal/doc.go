@@ -13,14 +13,14 @@
 //  2. Each is checked by [Rules] in a fixed order: schema, provenance, scope, non-destruction,
 //     policy. A failed update stays in the journal with its code. The rest of the transaction is
 //     committed, unless it is all or nothing.
-//  3. Nothing that was committed is lost or changed by a later commit: entries of a list stay. A
-//     member or scalar is superseded only by a writer that knew its last version, and keeps its
-//     old ones.
-//  4. A transaction is one append: after a crash it is there whole or
-//     not at all. An acknowledged one is there, and a second delivery of it is a
-//     duplicate.
-//  5. Replaying the journal gives the same state, byte for byte, whatever the
-//     rules are by then; so does replaying it after [Journal.Compact].
+//  3. A later commit neither removes nor changes committed values: entries of a list stay. Only a
+//     writer that knew the last version of a map member or scalar can supersede it. The old
+//     versions are kept.
+//  4. A transaction is one append: after a crash the journal holds all of it or
+//     nothing. A transaction is durable once [Journal.Writeback] has returned, and a second
+//     delivery of it is a duplicate.
+//  5. Replaying the journal gives the same state, byte for byte, under any rules. Replaying it
+//     after [Journal.Compact] gives the same state, too.
 //
 // The contract does not judge whether an update is true.
 //

@@ -18,8 +18,8 @@ const (
 	OpCommitted = "committed"
 )
 
-// OpRemembered records that a file holds an entry that the journal promised. Losing the record
-// costs one look into the file, so [Journal.Sync] never syncs for it alone.
+// OpRemembered records that a file holds an entry that the journal promised. If the record is lost,
+// the file is read once more. [Journal.Sync] therefore never syncs for such records alone.
 const OpRemembered = "remembered"
 
 // Options are the options of OpenJournalIn; nil means defaults.
@@ -34,9 +34,10 @@ type Options struct {
 	Derived bool
 }
 
-// Journal is an open journal: a log of records with the commits among them. Every event in it has
-// happened, and every other file can be made again from it. It is for one goroutine. Several processes
-// may read at any time. Callers that open it for writing or append must hold the session's lock.
+// Journal is an open journal: a log of records with the commits among them. It records only events
+// that have happened, and every other file can be made again from it. Only one goroutine may use a
+// Journal. Other processes may read the file at any time. Callers that open it for writing or
+// append must hold the session's lock.
 type Journal struct {
 	store.Log // is written by Append, Writeback, Compact and Rewrite alone
 
@@ -44,7 +45,7 @@ type Journal struct {
 	name    string
 	path    string // its place, for messages
 	records int    // records learned
-	needed  int    // of these, up to the last one that Sync must make durable
+	needed  int    // the number of these up to the last one that Sync must make durable
 	store   *State
 	broken  error // set once a record that was written could not be learned
 }
@@ -72,7 +73,7 @@ func OpenJournalIn(in store.Store, name string, opt *Options) (*Journal, error) 
 	}
 }
 
-// rewritesMet is how often a reader reads a journal again that was rewritten meanwhile.
+// rewritesMet is how often a reader tries again if the journal is rewritten while it reads.
 const rewritesMet = 4
 
 func newJournal(in store.Store, name string, opt *Options) (*Journal, error) {

@@ -14,7 +14,7 @@ type Salvage struct {
 	Records []store.Record
 	// Lost lists the unusable stretches of the journal in their order.
 	Lost []store.Lost
-	// Unfit names whole records that can't be kept without lost ones.
+	// Unfit describes the intact records that can't be kept, because they depend on lost ones.
 	Unfit []string
 
 	j *Journal
@@ -44,7 +44,8 @@ func Recover(ctx context.Context, in store.Store, name string) (*Salvage, error)
 	return s, nil
 }
 
-// take keeps a whole record if it fits the state of its unit.
+// take keeps an intact record if it fits the records before it. open is the key of the unit that
+// has begun, "" if none has.
 func (s *Salvage) take(rec store.Record, open *string) {
 	switch rec.Op {
 	case OpStaged:

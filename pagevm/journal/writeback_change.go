@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// change is what an update adds to a field: one version to each of some entries.
+// change holds the versions that an update adds to the entries of a field.
 type change struct {
 	at    Address
 	typ   pagevm.Type

@@ -12,8 +12,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// Policy is a rule of the host's. Refuse returns why an update is refused, "" if it is not, and a
-// refusal cites Name. Refuse must be deterministic and do no I/O.
+// Policy is a rule of the host. Refuse returns why it refuses an update, "" if it allows the
+// update. The rejection contains Name. Refuse must be deterministic and do no I/O.
 type Policy struct {
 	Name   string
 	Refuse func(Proposal) string
@@ -43,15 +43,15 @@ func (p Proposal) Current(field, id string) (json.RawMessage, bool) {
 // Rules validate updates by these checks, in this order. The first check that an update fails
 // decides its code:
 //
-//  1. schema: the field exists in the page's type, the operation is its kind's,
-//     every value is of its type and within its limits;
+//  1. schema: the page's type has the field, the operation is the one for the field's kind, and
+//     every value has the field's type and is within its limits;
 //  2. provenance: the evidence resolves;
-//  3. scope: the page's type is allowed there, only its own session writes private state, and
-//     only principals with the right write the project's;
-//  4. non-destructive: append and merge keep every committed entry, set_with_version
-//     and a merged member were made from the last committed version;
-//  5. policy: on a hard-pinned page guarded fields are not replaced and no rank
-//     sinks; then the host's policies, in their order.
+//  3. scope: the scope allows the page's type. Only a session itself writes its private state.
+//     Only principals with Project set write the project's state;
+//  4. non-destructive: append and merge keep every committed entry. Updates by set_with_version
+//     and of map members name the last committed version;
+//  5. policy: on a hard-pinned page guarded fields are not replaced, and no value is replaced by
+//     one of a lower rank. Then the host's policies are asked, in their order.
 //
 // Nothing here reads a clock or a file: equal state, rules and updates give equal
 // verdicts.

@@ -14,7 +14,7 @@ type validatedBody struct {
 	Accepted []string `json:"accepted"`
 }
 
-// openUnit is a writeback of which not all lines have been read yet.
+// openUnit is a writeback whose commit has not been read yet.
 type openUnit struct {
 	key      string
 	staged   *stagedBody
@@ -73,7 +73,8 @@ func (s *State) advance(rec store.Record) (err error) {
 	return err
 }
 
-// commit applies a whole unit, or nothing of it.
+// commit applies all accepted updates of a unit, or none of them. In a salvage it applies those
+// that fit.
 func (s *State) commit(u *openUnit, rec store.Record, c committedBody) (err error) {
 	var made []*change
 	defer func() {
@@ -116,7 +117,8 @@ func (s *State) commit(u *openUnit, rec store.Record, c committedBody) (err erro
 	return nil
 }
 
-// replay reads the change of an update that was validated when it was written.
+// replay fills in the change of an update that was validated when it was written. It does not
+// validate the update again.
 func (s *State) replay(c *change, u *Update, origin Version) error {
 	for kind, op := range writes {
 		if c.kind == "" && op == u.Op {

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm"
 )
 
-// FieldKind says how a field grows, and by which operation.
+// FieldKind is the structure of a field. It decides which operation writes the field.
 type FieldKind string
 
 const (
@@ -24,7 +24,7 @@ const (
 	KindScalar FieldKind = "scalar"
 )
 
-// writes is the operation that writes fields of a kind.
+// writes has the operation that writes fields of each kind.
 var writes = map[FieldKind]UpdateOp{KindList: OpAppend, KindMap: OpMerge, KindScalar: OpSetWithVersion}
 
 // These are the limits for a schema that names no limits, and the limits of names. A value of 64
@@ -62,7 +62,7 @@ type TypeSpec struct {
 	HardPin bool
 }
 
-// A page is hard-pinned by this field and value.
+// A page with this value in this field is hard-pinned.
 const (
 	PinField = "pin"
 	PinHard  = "hard"

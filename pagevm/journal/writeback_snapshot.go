@@ -11,11 +11,11 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// OpSnapshot is the operation of the record that a compaction puts in place of the
-// writebacks before it: the whole store, with all versions of all entries.
+// OpSnapshot is the operation of the record that a compaction puts in place of all earlier
+// writebacks. The record holds the whole state, with all versions of all entries.
 const OpSnapshot = "snapshot"
 
-// snapshotBody is the body of a snapshot record. Equal stores have equal bytes.
+// snapshotBody is the body of a snapshot record. Equal states have equal bytes.
 type snapshotBody struct {
 	Writeback    int            `json:"writeback"`
 	Seq          int            `json:"seq"`
@@ -23,14 +23,14 @@ type snapshotBody struct {
 	Pages        []*StoredPage  `json:"pages"`
 }
 
-// Snapshot returns the store as JSON, the same bytes for the same history. A compaction writes
-// these bytes. Two stores are equal if their snapshots are equal.
+// Snapshot returns the state as JSON, the same bytes for the same history. A compaction writes
+// these bytes. Two states are equal if their snapshots are equal.
 func (s *State) Snapshot() ([]byte, error) {
 	txs := slices.SortedFunc(maps.Values(s.txs), func(a, b *transaction) int { return cmp.Compare(a.Seq, b.Seq) })
 	return textutil.JSON(&snapshotBody{writebackVersion, s.seq, txs, s.list(func(Address) bool { return true })})
 }
 
-// restore replaces the content of the store by a snapshot.
+// restore replaces the state by a snapshot.
 func (s *State) restore(raw json.RawMessage) error {
 	var body snapshotBody
 	if err := json.Unmarshal(raw, &body); err != nil {

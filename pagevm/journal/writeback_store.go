@@ -12,8 +12,8 @@ import (
 )
 
 // State is the committed state of a journal: every page that was written, by scope and key, with
-// every version that its entries ever had. It follows its journal. Callers must not change the JSON
-// values that it returns.
+// every version that its entries ever had. The journal changes it with every commit. Callers must
+// not change the JSON values that it returns.
 type State struct {
 	seq   int
 	pages map[Address]*StoredPage
@@ -22,7 +22,7 @@ type State struct {
 	refs map[string]Address
 	// open is the unit whose commit has not been read yet.
 	open *openUnit
-	// salvage makes a unit that builds on a lost unit apply those of its updates that still fit.
+	// salvage: of a unit that builds on a lost unit, the updates that still fit are applied.
 	salvage bool
 	// lost names the updates that do not fit.
 	lost []string
@@ -75,7 +75,7 @@ type StoredField struct {
 	Version int       `json:"version"`
 	Entries []Entry   `json:"entries"`
 
-	at map[string]int // id to place in Entries
+	at map[string]int // index in Entries by id
 }
 
 // StoredPage is a committed page with its fields by name. Version is the number of updates that
