@@ -39,9 +39,9 @@ func (b *Bill) note(format string, args ...any) {
 	b.Notes = append(b.Notes, fmt.Sprintf(format, args...))
 }
 
-// Bill predicts the tokens that a request sent at now with these markers reads and writes, and
-// its cost. It judges by content, identity and our own clock alone. It does not foresee that a
-// provider evicts an entry early or routes the request to another machine.
+// Bill predicts the tokens that a request sent at now with these markers reads and writes, and its
+// cost. It depends only on content, identity and our own clock. It does not foresee that a provider
+// evicts an entry early or routes the request to another machine.
 func (l *Ledger) Bill(m Model, id Identity, blocks []Block, bps []Breakpoint, now time.Time) Bill {
 	b := Bill{HitBlock: -1}
 	at := sums(blocks)
@@ -59,7 +59,7 @@ func (l *Ledger) Bill(m Model, id Identity, blocks []Block, bps []Breakpoint, no
 	return b
 }
 
-// billMarked is the A/B/C rule.
+// billMarked fills in a bill by the A/B/C rule of the package comment.
 func (l *Ledger) billMarked(b *Bill, m Model, id Identity, blocks []Block, at []sum, bps []Breakpoint, now time.Time) {
 	kept := l.common(blocks)
 	best := -1 // the furthest live entry, whether seen or not
@@ -111,8 +111,8 @@ func seen(index int, m Model, at []sum, bps []Breakpoint) bool {
 	return false
 }
 
-// billAutomatic reads the longest unchanged prefix, rounded down to the provider's step. The rest
-// is plain input.
+// billAutomatic fills in a bill for a cache without markers. The request reads the longest
+// unchanged prefix, rounded down to the provider's step. The rest is plain input.
 func (l *Ledger) billAutomatic(b *Bill, m Model, id Identity, blocks []Block, at []sum, now time.Time) {
 	if cold, _ := l.Cold(m, id, now); cold {
 		return

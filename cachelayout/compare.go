@@ -26,7 +26,7 @@ const (
 // Change describes the first change in a request that broke a level of the cache.
 type Change struct {
 	Kind changeKind `json:"kind"`
-	// Broken is the level from which on nothing can be read. It is "none" if the whole last
+	// Broken is the first level of which nothing can be read. It is "none" if the whole last
 	// request can still be read.
 	Broken cacheLevel `json:"breaks"`
 	// Field is the identity field that changed, "" otherwise.
@@ -150,7 +150,7 @@ func (l *Ledger) compareBlocks(n int, blocks []Block) Change {
 		return c
 	case n == len(l.Chain):
 		c.Kind, c.Block, c.New = ChangeAppend, n, blocks[n].ID
-		// A block added to tools or system changes the chain if messages were after it.
+		// A block that was added to tools or system gets here only if no message followed them.
 		return c
 	}
 	c.Block, c.Old = n, l.Chain[n].ID

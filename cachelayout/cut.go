@@ -128,8 +128,9 @@ type Figures struct {
 	Cliff int `json:"cliff"`
 	// Limit is the smaller of Budget and Cliff.
 	Limit int `json:"limit"`
-	// HighWater and LowWater are marks for the size of the whole prompt. HighWater is the smaller of RoomMark and EOQHighWater. Above RoomMark the next call may not fit.
-	// Above EOQHighWater it is cheaper to cut than to keep reading.
+	// HighWater and LowWater are marks for the size of the whole prompt. HighWater is the smaller
+	// of RoomMark and EOQHighWater. Above RoomMark the next call may not fit. Above EOQHighWater a
+	// cut is cheaper than further reading.
 	HighWater int `json:"high_water"`
 	RoomMark  int `json:"room_mark"`
 	LowWater  int `json:"low_water"`
@@ -171,13 +172,13 @@ type Figures struct {
 //	cold        the cache is cold anyway, no tool loop is open, a cut saves enough
 //	            and this cold event had none yet
 //	forced      the planned input is over min(window − reserve, cliff)
-//	high_water  it is over the mark of the room, and no tool loop is open
-//	payback     it is over the cheapest mark, no tool loop is open, and a cut
-//	            pays back before the cache is expected to go cold or the session
-//	            to end
+//	high_water  the planned input is over the mark of the room, and no tool loop is open
+//	payback     the planned input is over the cheapest mark, no tool loop is open, and a
+//	            cut pays back before the expected end of the session or of the cache
 //
-// Otherwise the request is append-only. Over the window a cut is forced even if nothing is known
-// to be pending, since sending would fail. [Economy] says how the user's preference changes this.
+// Otherwise the request only appends. Over the window a cut is forced even if nothing is known to
+// be pending, since the provider would refuse the request. [Economy] describes how the user's
+// preference changes this.
 func PlanCut(in CutInput) Cut {
 	t := in.Economy.thrift()
 	f := in.figures(t)

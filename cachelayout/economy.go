@@ -119,8 +119,7 @@ type thrift struct {
 	// floor is the least conversation that is kept at a cut. wide is the share of a wide budget
 	// that is added to floor. worth is a factor on the worth of memory. If it is +Inf, everything
 	// that may stay is kept. extra bounds how far content that is worth its cost may reach above
-	// the low-water mark. extra is 0 if money comes first, and if everything that may stay is
-	// kept anyway.
+	// the low-water mark. It is 0 for [Save], and for [Keep], which keeps everything that may stay.
 	floor              int
 	wide, worth, extra float64
 	// patience is a factor on the savings that a cut for money must reach, and on how far a
@@ -128,8 +127,8 @@ type thrift struct {
 	patience float64
 }
 
-// thrift maps an economy on the figures that it moves. All effects of an economy are here. An
-// invalid value counts as [Balanced], so callers must check values from outside.
+// thrift returns the constants for an economy. An economy has no other effect. An invalid value
+// counts as [Balanced], so callers must check values from outside.
 func (e Economy) thrift() thrift {
 	t := thrift{floor: lowWaterFloor, wide: wideShare, worth: 1, extra: extraShare, patience: 1}
 	x, err := e.level()

@@ -2,11 +2,12 @@ package cachelayout
 
 import "math"
 
-// The cost of a long session in units of the base input price, with S fixed
-// tokens, L the low-water mark, D the batch that grows on top of it, g tokens
-// of growth per call, w and r the price ratios:
+// This file computes the average cost of a call in a long session, in units of the base input
+// price. S is the number of fixed tokens, and L is the low-water mark. D is the batch, by which the
+// prompt grows above L before it is cut. g is the growth per call, and w and r are the prices of
+// writing and reading:
 //
-//	per call ≈ w·g + r·(L + L + D)/2 + w·(L − S)·g/D
+//	cost ≈ w·g + r·(L + L + D)/2 + w·(L − S)·g/D
 //
 // This is the formula of the economic order quantity: a cut is an order, and reading is the cost
 // of holding stock.
@@ -25,10 +26,10 @@ type Cycle struct {
 	Economy Economy
 }
 
-// holdShare is the part of the read price that counts against the size of a batch. The rest is
-// not lost, since the next calls refer most to the conversation since the last cut. On thirteen
-// recorded sessions a smaller batch with a higher low-water mark showed as much for the same
-// money. The larger batch breaks the cache less often.
+// holdShare is the part of the read price that counts as a cost of a large batch. The other part
+// pays for content that the next calls need, since they refer most to the conversation since the
+// last cut. On thirteen recorded sessions a smaller batch with a higher low-water mark showed as
+// much for the same money, but a larger batch breaks the cache less often.
 const holdShare = 0.5
 
 // Batch returns the number of tokens by which the conversation grows above low before it is cut:

@@ -19,7 +19,8 @@ func HostRoom(window, fixed int) int {
 	return window - min(hostReserve, int(hostReserveShare*float64(window))) - fixed
 }
 
-// hostKeeps returns how many tokens of the newest messages a compaction keeps in a room.
+// hostKeeps returns how many tokens of the newest messages a compaction keeps. room is the result
+// of HostRoom.
 func hostKeeps(room int) int { return min(HostKeep, room/4) }
 
 // Alone is the request that a host would have sent without memkernel, in the tokens of the plan

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Identity is everything outside the blocks that a provider's cache depends
-// on. The strings are compared, never interpreted, except Model.
+// Identity holds the values, other than the blocks, on which a provider's cache depends. The
+// strings except Model are compared and never interpreted.
 type Identity struct {
 	Model      string `json:"model"`
 	ToolChoice string `json:"tool_choice,omitempty"`

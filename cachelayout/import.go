@@ -27,7 +27,8 @@ type modelsDevCost struct {
 	CacheWrite *float64 `json:"cache_write"`
 }
 
-// modelsDevModel is a model of models.dev; tiers come in three generations of the format.
+// modelsDevModel is a model of models.dev. Its price tiers have one of three forms, by the age of
+// the entry.
 type modelsDevModel struct {
 	Cost *struct {
 		modelsDevCost

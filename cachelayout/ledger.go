@@ -18,8 +18,8 @@ const ledgerVersion = 1
 //	Chain │ block 0 │ block 1 │ … │ block n │    content hashes, running sums
 //	Marks │            ▲5m           ▲5m    │    entries in the cache
 //
-// As JSON it is small enough to be written for every call, since it lacks the chain. The chain can
-// be computed from the sent blocks, which a caller that keeps the prompt has; see [Ledger.Restore].
+// As JSON it is small enough to be written for every call, since it lacks the chain.
+// [Ledger.Restore] computes the chain from the sent blocks, which the caller must keep.
 type Ledger struct {
 	Version  int      `json:"version"`
 	Identity Identity `json:"identity"`
@@ -29,8 +29,8 @@ type Ledger struct {
 	LastStart time.Time `json:"last_start,omitzero"`
 	// Hit reports whether usage showed that the newest billed call read the cache.
 	Hit bool `json:"hit,omitempty"`
-	// Blocks is the length of the chain. Tip is the name of the whole chain, which proves that
-	// blocks are those of the chain.
+	// Blocks is the length of the chain. Tip is the hash of the whole chain, by which Restore
+	// checks that given blocks are those of the chain.
 	Blocks int          `json:"blocks"`
 	Tip    uint64       `json:"tip,string"`
 	Chain  []chainEntry `json:"-"`

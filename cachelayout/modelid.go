@@ -43,7 +43,7 @@ func modelKey(id string) string {
 	return s
 }
 
-// These endings do not change a model. Nothing is left without them of a name that is one.
+// These endings do not change a model. A name that consists only of such an ending keeps it.
 var (
 	// bedrockVersion is a trailing "-v1" or "-v2".
 	bedrockVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+)-v\d$`) })

@@ -15,7 +15,8 @@ type Pace struct {
 }
 
 const (
-	// minIdle is shorter than the lifetime of any provider's cache.
+	// minIdle is the shortest remembered pause. It is shorter than the lifetime of any provider's
+	// cache.
 	minIdle = time.Minute
 	// maxIdle bounds the number of remembered pauses. If there are more, the older half is
 	// forgotten.
@@ -30,8 +31,9 @@ const (
 	priorIdleAt    = 5 * time.Minute
 	priorIdleCalls = 100
 
-	// The next pause is judged by the pauses that were seen. The common pause weighs as much as
-	// one of these pauses. All pauses of earlier sessions together weigh as much as three.
+	// The forecast of the next pause is a weighted mean of the seen pauses. The common pause of all
+	// sessions weighs as much as one pause of this session. All pauses of earlier sessions together
+	// weigh as much as three.
 	priorPauses   = 1
 	earlierPauses = 3
 )

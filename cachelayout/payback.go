@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// priceRatios are prices in units of the base input price. w is the price of a cache write, and r is
-// the price of a cache read. If writing is not charged extra, w is 1. Without a cache both are 1.
+// priceRatios are prices in units of the base input price. Write is the price of a cache write, and
+// Read is the price of a cache read. If writing is not charged extra, Write is 1. Without a cache
+// both are 1.
 type priceRatios struct {
 	Write, Read float64
 	// Assumed reports whether the model is unpriced. Money is never computed from assumed ratios.
@@ -44,7 +45,8 @@ func (m Model) Ratios(tokens int, ttl time.Duration) priceRatios {
 }
 
 // breakEven returns the number of further calls after which a cut that removes saved tokens, and
-// causes the rewritten tokens after it to be written again, has paid for itself:
+// causes the rewritten tokens after it to be written again, has paid for itself. w and r are the
+// ratios of writing and reading:
 //
 //	n* = (w − r)·rewritten / (r·saved)
 //
