@@ -108,8 +108,8 @@ func (c *Calibration) Observe(estimated Count, messages, actual int) bool {
 	return c.Ratio.add(x, weight, minSurprise)
 }
 
-// add adds x with a weight of at most 1, unless it is an outlier by more than
-// least.
+// add adds x with a weight of at most 1, unless x is an outlier that differs from the mean by more
+// than least. It reports whether it added x.
 func (m *moments) add(x, weight, least float64) bool {
 	d := x - m.Mean
 	if m.Samples >= minSamples && math.Abs(d) > max(surprise*math.Sqrt(m.Variance), least) {

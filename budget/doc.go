@@ -1,12 +1,12 @@
 // Package budget counts tokens.
 //
 //   - [For] makes the [Counter] of a tokenizer. OpenAI's vocabularies are counted exactly, from tables
-//     in the binary. Claude's and Gemini's are not public: their estimators tell prose from code and
-//     base64.
+//     in the binary. Claude's and Gemini's are not public. Their tokens are estimated, differently
+//     for prose, code and base64.
 //   - [Model] counts the parts of messages for a model, with the tokens that its provider adds to the
 //     text: framing, tool prompts, images.
-//   - [Cache] keeps counts by content. [Calibration] learns from the sizes that a provider billed
-//     how far the estimates are off, and how surely.
+//   - [Cache] keeps counts by content. [Calibration] learns from a provider's bills the ratio of
+//     real to estimated tokens, and how much that ratio varies.
 //   - [Reserve] is the part of a window that stays free for the answer.
 //
 // Every [Count] names its kind: exact, calibrated or estimated. It has two numbers: the expected

@@ -10,8 +10,8 @@ import (
 // among equal ids. Parts of the piece are named by the offset of their first byte.
 type merger struct {
 	parts []part
-	// queue is a heap of merges, the first merge on top: the token's id << 32 | the part's offset. A
-	// merge counts only if it is still the part's pair.
+	// queue is a heap of merges, with the first merge on top. A merge is the token's id << 32 | the
+	// offset of the left part. It is out of date if the token is no longer the part's pair.
 	queue []uint64
 }
 

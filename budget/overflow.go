@@ -69,7 +69,8 @@ var overflowWords = sync.OnceValue(func() *regexp.Regexp {
 		`greater than the context length|context window exceeds|larger than the (?:maximum|context)|tokens.{0,20} must be <=|too large for model|cannot exceed \d+|context overflow`)
 })
 
-// rateWords match a limit on the amount per minute. A shorter request would not help then.
+// rateWords match the refusal of a request because of a limit per minute or day. A shorter request
+// would not help then.
 var rateWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)per (?:min|minute|day)\b|\bTPM\b|\bRPM\b|rate.?limit`)
 })

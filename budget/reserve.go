@@ -1,10 +1,10 @@
 package budget
 
 // Reserve returns the part of a window kept free for the answer. It is one and a half times the
-// longest answer of the session, at least an eighth of the window or 8,000 tokens, and at most a
-// fifth of the window or 40,000 tokens. Before the first answer, with a longest of 0, it is that
-// most. An answer of at most limit tokens needs no more than limit; 0 means no limit. The shares
-// are our choice.
+// longest answer of the session. It is at least an eighth of the window, up to 8,000 tokens, and at
+// most a fifth of the window, up to 40,000 tokens. Before the first answer longest is 0, and the
+// reserve is the maximum. If limit is not 0, answers have at most limit tokens, and the reserve is
+// no larger. The shares are our choice.
 func Reserve(window, longest, limit int) int {
 	window = max(window, 0)
 	n := min(window/5, 40_000)

@@ -8,9 +8,9 @@ import (
 
 //go:generate go run -C ../bench ./gen ../budget/tables
 
-// The tables are read where the linker put them. Making a counter parses and copies nothing.
-// Words are assembled byte by byte, so that neither the alignment nor the byte order of the
-// machine matters. Compilers turn this into one load.
+// The tables are read in place: making a counter parses and copies nothing. Words are assembled
+// byte by byte, so that neither the alignment nor the byte order of the machine matters. Compilers
+// turn this into one load.
 var (
 	//go:embed tables/o200k.bin
 	o200kTable string
@@ -124,7 +124,8 @@ func (v *vocabulary) hasShort(key uint64) bool {
 	}
 }
 
-// hasMid is hasShort for 8 to 15 bytes: the first 8, and the rest packed.
+// hasMid is hasShort for a piece of 8 to 15 bytes. lo has the first 8 bytes, and hi the rest,
+// packed.
 func (v *vocabulary) hasMid(lo, hi uint64) bool {
 	for at := slotOf(mix(lo, hi), v.midSlots); ; at = after(at, v.midSlots) {
 		w := load64(v.mid, at*16+8)

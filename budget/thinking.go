@@ -37,10 +37,10 @@ func hiddenThinking(tokenizer, text, signature string) int {
 	return int((whole-float64(len(text)))/thinkingBytes) * percent / 100
 }
 
-// KeepsThinking reports whether the model's provider counts the thinking of earlier user
-// turns as part of the prompt. Anthropic does from Opus 4.5, Sonnet 4.6 and
-// Haiku 5 on (extended thinking guide, 2026-08); older models and OpenAI's drop
-// it when the user speaks again.
+// KeepsThinking reports whether the model's provider counts the thinking of earlier user turns as
+// part of the prompt. Anthropic does so from Opus 4.5, Sonnet 4.6 and Haiku 5 on (extended thinking
+// guide, 2026-08). For older models and OpenAI's models this thinking does not count once the user
+// speaks again.
 func (m *Model) KeepsThinking() bool {
 	id := strings.ReplaceAll(strings.ToLower(m.id), ".", "-")
 	switch familyOf(m.id) {
