@@ -400,7 +400,7 @@ type Breakpoint struct {
 type Change struct {
 	// kind names the difference between a request and the previous one.
 	Kind string `json:"kind"`
-	// breaks is the level from which on nothing can be read.
+	// breaks is the first level of which nothing can be read.
 	Breaks string `json:"breaks"`
 	// field is the identity field that changed, "" otherwise.
 	Field string `json:"field,omitempty"`
@@ -541,7 +541,7 @@ type CutPoint struct {
 	After int64 `json:"after"`
 }
 
-// Refusal is a wish, or a part of one, that the rules did not allow.
+// Refusal is a wish, or a part of a wish, that the rules did not allow.
 type Refusal struct {
 	// page is the id of the page that the wish was about.
 	Page string `json:"page,omitempty"`
@@ -1528,7 +1528,7 @@ type StoredPage struct {
 // committed.
 type StoredField struct {
 	Name string `json:"name"`
-	// kind says how a field grows, and by which operation.
+	// kind is the structure of a field.
 	Kind    string  `json:"kind"`
 	Version int64   `json:"version"`
 	Entries []Entry `json:"entries"`

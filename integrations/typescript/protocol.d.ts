@@ -389,7 +389,7 @@ export interface Breakpoint {
 export interface Change {
   /** `kind` names the difference between a request and the previous one. */
   kind: "first" | "none" | "append" | "identity" | "tools" | "system" | "messages" | (string & {});
-  /** `breaks` is the level from which on nothing can be read. */
+  /** `breaks` is the first level of which nothing can be read. */
   breaks: string;
   /** `field` is the identity field that changed, "" otherwise. */
   field?: string;
@@ -524,7 +524,7 @@ export interface CutPoint {
   after: number;
 }
 
-/** Refusal is a wish, or a part of one, that the rules did not allow. */
+/** Refusal is a wish, or a part of a wish, that the rules did not allow. */
 export interface Refusal {
   /** `page` is the id of the page that the wish was about. */
   page?: string;
@@ -1484,7 +1484,7 @@ export interface StoredPage {
 /** StoredField is a field of a page, with its entries in the order in which they were first committed. */
 export interface StoredField {
   name: string;
-  /** `kind` says how a field grows, and by which operation. */
+  /** `kind` is the structure of a field. */
   kind: "list" | "map" | "scalar" | (string & {});
   version: number;
   entries: Entry[];

@@ -392,7 +392,7 @@ class _Refusal(TypedDict):
 
 
 class Refusal(_Refusal, total=False):
-    """Refusal is a wish, or a part of one, that the rules did not allow."""
+    """Refusal is a wish, or a part of a wish, that the rules did not allow."""
 
     page: str
 
