@@ -52,7 +52,8 @@ func rules(text string) (out []Range) {
 	return out
 }
 
-// eachRule walks the lines of a text of instructions. It sets what a line is among them.
+// eachRule yields the lines of a text of instructions. It sets the fields opens, whole and command
+// of each line.
 func eachRule(text string) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		names, whole, depth := wholeNames(text), false, 0
@@ -107,7 +108,7 @@ type line struct {
 	command bool
 }
 
-// eachLine walks the lines of a Markdown text.
+// eachLine yields the lines of a Markdown text.
 func eachLine(text string) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		var f fence
@@ -172,9 +173,8 @@ func listItem(t string) string {
 	return ""
 }
 
-// FileExcerpts are excerpts of a workspace file for a file that is larger than its room. If
-// instructions is set, the commands and the sections on session startup and red lines are kept
-// first.
+// FileExcerpts prepares excerpts of a workspace file that is larger than its room. If instructions
+// is set, the commands and the sections on session startup and red lines are kept first.
 func FileExcerpts(id, text, resolver string, instructions bool) *excerpts {
 	in := EvidenceInput{Text: text, PageID: id, Resolver: resolver}
 	if instructions {

@@ -140,7 +140,7 @@ type Range struct {
 	Tail       bool
 }
 
-// ownWorth is more than anything else in a text is worth, per byte.
+// ownWorth is the worth per byte of a preferred range. No other text is worth as much.
 const ownWorth = 1e5
 
 // prefer makes the units in the given ranges the first to be chosen. It begins at the end of each

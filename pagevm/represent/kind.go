@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// kind is the kind of a text; each kind shrinks in its own way.
+// kind is the kind of a text. It decides how the text is shortened.
 type kind uint8
 
 const (

@@ -2,8 +2,8 @@ package represent
 
 import "strings"
 
-// Name stands for a path, file name, identifier or hash that a text shows: something that a later
-// turn may refer to. Two names that collide in 64 bits count as one.
+// Name is the hash of a path, a file name, an identifier or a hash in a text, to which a later turn
+// may refer. Two names that collide in 64 bits count as one.
 type Name uint64
 
 // Names lists the names in a text, each once, in the order in which they first end, so that a

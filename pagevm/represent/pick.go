@@ -117,8 +117,8 @@ func (p *picker) score(i int) float32 {
 	return gain / float32(max(p.cost(i), 8)+10)
 }
 
-// cost returns the unit's length and its addition to the marks: one more when it is alone in a
-// gap, one less when it closes the gap between two.
+// cost returns the unit's length plus the change in the length of all elision marks. A unit in the
+// middle of a gap adds a mark, and a unit that fills a gap saves one.
 func (p *picker) cost(i int) int {
 	n := p.units[i].end - p.units[i].start + 1
 	switch left, right := p.shown(i-1), p.shown(i+1); {

@@ -13,7 +13,7 @@ import (
 // its neighbours need.
 const smallMember = 200
 
-// maxFlat is the size in bytes up to which all of a JSON text is shown if it has no indentation.
+// maxFlat is the size in bytes, without indentation, up to which a JSON text is shown whole.
 const maxFlat = 2 * doorBytes
 
 // shortJSON returns a JSON text without its indentation if that is at least a quarter of the text

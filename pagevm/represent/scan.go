@@ -170,7 +170,7 @@ func (s *scan) unit(a, b int, base float32) {
 }
 
 // unitSizes returns how many bytes of a line are kept whole, and the bounds of the parts of a
-// longer line. A line of JSON contains as much as a page of anything else.
+// longer line. They are smaller for JSON, of which a single line may be a whole document.
 func (k kind) unitSizes() (whole, least, most int) {
 	if k == kindJSON {
 		return 160, 40, 160
@@ -232,7 +232,8 @@ func (s *scan) tokens(a, b int) (strong, weak bool) {
 				break
 			}
 			word, h := i, uint64(14695981039346656037)
-			// The classes seen so far, those of every byte, and whether there was a hump.
+			// seen has the classes of any byte of the word, and every those that all bytes have.
+			// hump is not 0 if a capital followed a small letter.
 			seen, every, hump, prev := uint8(0), uint8(0xff), uint8(0), uint8(0)
 			for i < b {
 				c := byteClass[t[i]]
