@@ -86,7 +86,7 @@ func (j *Journal) compacted(n *Journal, old iter.Seq2[store.Record, error], edit
 }
 
 // kept keeps the records that a snapshot does not replace, in their order.
-type kept struct{ open string } // the key of the writeback whose records these are
+type kept struct{ open string } // the key of the writeback that the records belong to
 
 func (k *kept) keeps(rec *store.Record) bool {
 	switch rec.Op {

@@ -35,7 +35,7 @@ func Recover(ctx context.Context, in store.Store, name string) (*Salvage, error)
 		return nil, err
 	}
 	s.Lost = lost
-	open := "" // the unit whose records these are
+	open := "" // the key of the unit that the records belong to
 	for _, rec := range sound {
 		s.take(rec, &open)
 	}

@@ -43,7 +43,7 @@ func (s *State) changeOf(tx string, u *Update, by Principal) *change {
 	return c
 }
 
-// apply makes a change. A change without versions leaves no trace.
+// apply applies a change to the state. A change without versions has no effect.
 func (s *State) apply(c *change) {
 	if len(c.added) == 0 {
 		return
