@@ -239,7 +239,7 @@ func cut(p, q *Projection, d Delta, w Wishes, c Cache, dec *Decision) {
 }
 
 // permit returns the rule that forbids the cut as a whole, "" if no rule forbids it. In a cold
-// cache an open loop blocks our own cuts. An open loop does not block a cut that the host
+// cache an open loop blocks the kernel's own cuts. An open loop does not block a cut that the host
 // requests. It does not block a new carry block either, which drops nothing.
 func permit(p *Projection, d Delta, w *CutWish, c Cache) string {
 	switch w.Reason {

@@ -42,7 +42,7 @@ func (k ItemKind) Word() string {
 	return string(k)
 }
 
-// Item is one entry of the prompt, in order.
+// Item is one entry of the prompt.
 type Item struct {
 	Kind ItemKind `json:"kind"`
 	// Key is the key of the host message. For a kernel block it is the key of the message that

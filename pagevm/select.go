@@ -141,7 +141,7 @@ func (s *selection) add(from, end int) {
 	a := atomChoice{number: s.in.Places[from].Atom}
 	for i := from; i < end; i++ {
 		if s.in.Seen[i].Gone {
-			a.stands = true // its remainder can't leave alone
+			a.stands = true // the rest of the atom stays
 			continue
 		}
 		if s.in.Host[i].apart() {

@@ -68,10 +68,10 @@ const (
 	halfAge       = 50
 	unsaidHalfAge = 20
 
-	// unnamedShare is the part of a page's references that its names do not account for. A
-	// quarter of all references are numbers and quoted strings, but most of their lines show
-	// names too. The value was chosen on replays. A quarter of it and four times it cost less
-	// than 1.5 points of reference recall there.
+	// unnamedShare is the part of a page's references that its names do not account for. A quarter
+	// of all references are numbers and quoted strings, but most of their lines show names too. The
+	// value was chosen on replays. A quarter of the value, or four times the value, cost less than
+	// 1.5 points of reference recall there.
 	unnamedShare = 0.06
 	// wordsTokens is the number of tokens of a user's message that count in full and not by
 	// unnamedShare. A request in plain words can't be read again elsewhere, while longer text was
