@@ -57,7 +57,7 @@ var overflowForms = []string{
 	// llama.cpp
 	`request \((?P<in>N) tokens\) exceeds the available context size \((?P<max>N)`,
 	`exceeds the available context size \((?P<max>N)`,
-	// A limit alone.
+	// any provider that names only its limit
 	`(?:maximum context length|maximum prompt length|context window)(?: is| of)? (?P<max>N)`,
 }
 

@@ -90,7 +90,7 @@ func (e *Economy) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// level is the place of an economy between saving, −1, and keeping, 1.
+// level returns an economy as a number from −1 for [Save] to 1 for [Keep]. [Balanced] is 0.
 func (e Economy) level() (float64, error) {
 	switch e {
 	case Save:

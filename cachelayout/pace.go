@@ -70,10 +70,10 @@ func priorRate(gap time.Duration) float64 {
 	return math.Min(1, priorIdleRate*math.Pow(float64(max(gap, minIdle))/float64(priorIdleAt), -priorIdlePower))
 }
 
-// survives returns the chance that a long lifetime survives the next pause that outlives a short
-// lifetime. It counts the pauses that followed a pause of the newest pause's kind. There are two
-// kinds: pauses that outlive both lifetimes, and all others. The beginning of a session counts as
-// the first kind.
+// survives returns the chance that an entry with the long lifetime survives the next pause of at
+// least the short lifetime. It counts only pauses that followed a pause of the same kind as the
+// newest one. There are two kinds: pauses of at least the long lifetime, and shorter ones. The
+// beginning of a session counts as a pause of the first kind.
 func (p Pace) survives(earlier []Pace, short, long time.Duration) float64 {
 	beyond := p.newestBeyond(short, long)
 	n, of := p.followed(beyond, short, long)
