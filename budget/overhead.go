@@ -60,8 +60,8 @@ func overheadsFor(model string) overheads {
 		// to 24 once and about 6 each.
 		o = overheads{Base: 6, PerMessage: 4, PerToolUse: 12, PerToolResult: 8, PerTool: 8, ToolPrompt: 24}
 	default:
-		// These figures are not published. Each is the larger of the two above if those are
-		// close.
+		// These figures are not published. If the figures of Claude and OpenAI are close, the
+		// larger one is used.
 		o = overheads{Base: 8, PerMessage: 4, PerToolUse: 20, PerToolResult: 20, PerTool: 16, ToolPrompt: 100}
 	}
 	o.image = imageRuleFor(family, strings.ToLower(model))

@@ -26,8 +26,8 @@ const (
 // Change describes the first change in a request that broke a level of the cache.
 type Change struct {
 	Kind changeKind `json:"kind"`
-	// Broken is the first level of which nothing can be read. It is "none" if the whole last
-	// request can still be read.
+	// Broken is the first level that the change breaks. All later levels break with it. It is
+	// "none" if the whole last request can still be read.
 	Broken cacheLevel `json:"breaks"`
 	// Field is the identity field that changed, "" otherwise.
 	Field string `json:"field,omitempty"`

@@ -33,7 +33,8 @@ type Cycle struct {
 const holdShare = 0.5
 
 // Batch returns the number of tokens by which the conversation grows above low before it is cut:
-// the batch D that makes the cost above smallest with S = 0, limited by the room.
+// the batch D for which this file's formula with S = 0 gives the smallest cost, limited by the
+// room.
 func (c Cycle) Batch(low float64) float64 {
 	batch := math.Inf(1) // without growth, or if reading is free, money is never a reason to cut
 	if read := c.Ratios.Read * holdShare; read > 0 && c.Growth > 0 {

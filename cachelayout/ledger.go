@@ -147,8 +147,8 @@ func (l *Ledger) setChain(kept []chainEntry, blocks []Block) {
 	l.Blocks, l.Tip = len(l.Chain), last.Chain
 }
 
-// chainHash runs the chain on over a hash, eight bytes at a time: FNV-1a's
-// steps over words, with a final mix so that high bytes count in all bits.
+// chainHash returns the chain hash before, extended by a block's hash. It takes FNV-1a's steps over
+// words of eight bytes, with a final mix so that high bytes change all bits.
 func chainHash(before uint64, hash string) uint64 {
 	const prime = 1099511628211
 	h := before ^ 14695981039346656037

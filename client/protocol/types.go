@@ -400,7 +400,7 @@ type Breakpoint struct {
 type Change struct {
 	// kind names the difference between a request and the previous one.
 	Kind string `json:"kind"`
-	// breaks is the first level of which nothing can be read.
+	// breaks is the first level that the change breaks.
 	Breaks string `json:"breaks"`
 	// field is the identity field that changed, "" otherwise.
 	Field string `json:"field,omitempty"`

@@ -389,7 +389,7 @@ export interface Breakpoint {
 export interface Change {
   /** `kind` names the difference between a request and the previous one. */
   kind: "first" | "none" | "append" | "identity" | "tools" | "system" | "messages" | (string & {});
-  /** `breaks` is the first level of which nothing can be read. */
+  /** `breaks` is the first level that the change breaks. */
   breaks: string;
   /** `field` is the identity field that changed, "" otherwise. */
   field?: string;
