@@ -41,7 +41,7 @@ func OpenBorrowed(ctx context.Context, path string) (b borrowed, err error) {
 	return b, fmt.Errorf("open %s: %w", path, b.Plain(err))
 }
 
-// Plain describes the fault of the file in words, where SQLite has codes.
+// Plain returns err, or an error that says in words what SQLite's code means: damaged, or busy.
 func (borrowed) Plain(err error) error {
 	switch code := drv.Code(err); {
 	case code.Damaged():

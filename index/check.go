@@ -73,7 +73,8 @@ func check(ctx context.Context, ix *Index, yield func(error) bool, steps ...func
 	return nil
 }
 
-// snapshot opens a connection and, with it, one state of the index.
+// snapshot opens a connection to the index and begins a transaction on it. All reads of the
+// transaction see the same state of the index.
 func snapshot(ctx context.Context, d *door) (db *sql.DB, tx *sql.Tx, err error) {
 	db, err = d.opts.reading(d.path, func(db *sql.DB) (err error) {
 		db.SetMaxOpenConns(1)
@@ -91,7 +92,7 @@ func snapshot(ctx context.Context, d *door) (db *sql.DB, tx *sql.Tx, err error) 
 	return db, tx, err
 }
 
-// checker is one Check.
+// checker is the state of a running Check or Intact.
 type checker struct {
 	ctx     context.Context
 	tx      *sql.Tx
@@ -105,7 +106,7 @@ type checker struct {
 	chunks map[int64]int
 	// langs counts the chunks of each language.
 	langs map[string]int64
-	// terms sums up, for each word, the places where the texts hold the word.
+	// terms holds, for each word, a sum over the places of the word in the texts.
 	terms map[string]tracks
 }
 
@@ -119,7 +120,8 @@ func (c *checker) found(format string, args ...any) {
 // sqlite runs the checks of SQLite and of the modules of its virtual tables.
 func (c *checker) sqlite() error { return c.pragma("PRAGMA integrity_check(20)") }
 
-// whole runs SQLite's quick check. SQLite reads the missing end of a page as zeros.
+// whole runs SQLite's quick check. Before that, it compares the file's size with the size of a page,
+// because SQLite reads the missing end of a page as zeros.
 func (c *checker) whole() error {
 	if fi, err := os.Stat(c.ix.door.path); err == nil && fi.Size()%drv.PageSize != 0 {
 		c.found("its last page is cut off")
@@ -147,7 +149,7 @@ func (c *checker) meta() error {
 	return err
 }
 
-// files checks the stamp, and the stored chunks of each file.
+// files checks the sum over the stats of all files, and the stored chunks of each file.
 func (c *checker) files() error {
 	c.chunks = map[int64]int{}
 	known, err := readFiles(c.ctx, c.tx)
@@ -238,7 +240,7 @@ func (c *checker) texts() error {
 	return err
 }
 
-// errStop ends a walk whose consumer stopped.
+// errStop ends eachText after the caller of Check has stopped reading faults.
 var errStop = errors.New("stop")
 
 // tracks sums up the places of a word. It holds their number, and a sum over row, column and

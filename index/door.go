@@ -17,8 +17,8 @@ import (
 	"github.com/memkernel/memkernel/index/internal/vec"
 )
 
-// door holds the connections to the file at a path. A caller keeps its connections until it is
-// done, even if another file has replaced the file meanwhile.
+// door holds the connections to the file at a path. If another file replaces the file, later callers
+// get connections to the new file. Running calls keep their connections.
 type door struct {
 	path string
 	opts *Options
@@ -28,7 +28,7 @@ type door struct {
 	cur *handles
 }
 
-// handles are the connections to one incarnation of the file.
+// handles are the connections to one file. A file that replaces it gets handles of its own.
 type handles struct {
 	// read serves searches. write serves the rest and is nil if the index is opened for reading.
 	read, write *sql.DB
@@ -41,8 +41,7 @@ type handles struct {
 	users   int
 	retired bool
 
-	// prepared are the queries that searches make, prepared for each of read's
-	// connections.
+	// prepared holds the prepared statement of each query that searches run.
 	prepared map[string]*sql.Stmt
 
 	// seen caches the part of meta that searches need.
@@ -58,7 +57,7 @@ type handles struct {
 }
 
 // maxReaders bounds the connections for searches. idleReaders bounds the idle connections that
-// are kept open. Each connection may fill a page cache, and a search needs two connections.
+// are kept open. Each connection may fill a page cache.
 const (
 	maxReaders  = 4
 	idleReaders = 2
@@ -87,7 +86,7 @@ func openFile(ctx context.Context, path string, o *Options, make func(context.Co
 	return connect(ctx, path, o)
 }
 
-// makeFile creates the file unless somebody else just did.
+// makeFile creates the file under the lock. It does nothing if another process has just created it.
 func makeFile(ctx context.Context, path string, o *Options) error {
 	release, err := lock(ctx, path, o.BusyTimeout)
 	if err != nil {
@@ -115,7 +114,7 @@ func connect(ctx context.Context, path string, o *Options) (*handles, error) {
 			return nil, explain("open index", path, err)
 		}
 		h.write.SetMaxOpenConns(1)
-		// The first connection turns the log on. A reader can't do that.
+		// The first connection of a writer turns the write-ahead log on. A reader can't do that.
 		if err := h.write.PingContext(ctx); err != nil {
 			h.close()
 			return nil, explain("open index", path, err)
@@ -128,8 +127,8 @@ func connect(ctx context.Context, path string, o *Options) (*handles, error) {
 	return h, nil
 }
 
-// narrow restricts the file and its companion files to their owner. Companion files that SQLite
-// makes later get the mode of the file.
+// narrow makes the file and its companion files readable by their owner only. Companion files that
+// SQLite makes later get the mode of the file.
 func narrow(path string) error {
 	for _, at := range []string{path, path + "-wal", path + "-shm"} {
 		if i, err := os.Stat(at); err == nil && i.Mode().Perm()&0o077 != 0 {
@@ -219,7 +218,7 @@ func (h *handles) close() error {
 		errs = append(errs, h.read.Close())
 	}
 	if h.write != nil {
-		// The last to close folds the log into the file.
+		// The connection that is closed last writes the log into the file.
 		errs = append(errs, h.write.Close())
 	}
 	return errors.Join(errs...)
@@ -247,13 +246,13 @@ func (d *door) close() error {
 	return explain("close index", d.path, h.retire())
 }
 
-// use returns the connections, after opening those to a new file if one has
-// taken the old one's place. done must be called when they are no longer used.
+// use returns the connections. If another file has replaced the old file, use connects to the new
+// file first. The caller must call done when it no longer uses the connections.
 func (d *door) use(ctx context.Context) (h *handles, done func(), err error) {
 	return d.enter(ctx, makeFile)
 }
 
-// enter is use that makes a missing file with make.
+// enter does what use does, and makes a missing file by calling make.
 func (d *door) enter(ctx context.Context, make func(context.Context, string, *Options) error) (h *handles, done func(), err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -291,7 +290,8 @@ func (d *door) leave(h *handles) {
 	}
 }
 
-// writer is use for a caller that writes.
+// writer does what use does for a caller that writes. It returns an error if the index was opened for
+// reading.
 func (d *door) writer(ctx context.Context, op string) (*handles, func(), error) {
 	if err := d.opts.Writable(op, d.path); err != nil {
 		return nil, nil, err
@@ -299,7 +299,7 @@ func (d *door) writer(ctx context.Context, op string) (*handles, func(), error) 
 	return d.use(ctx)
 }
 
-// exclusive is writer under the lock of Sync.
+// exclusive does what writer does, and holds the lock of Sync until done is called.
 func (d *door) exclusive(ctx context.Context, op string, wait time.Duration) (h *handles, done func(), err error) {
 	if err := d.opts.Writable(op, d.path); err != nil {
 		return nil, nil, err
@@ -332,7 +332,7 @@ func (h *handles) transact(ctx context.Context, f func(tx *sql.Tx) error) error 
 	return tx.Commit()
 }
 
-// update runs f in a transaction on the present meta, and saves f's changes to it.
+// update reads the current meta in a transaction, runs f, and saves the changes that f made to meta.
 func (h *handles) update(ctx context.Context, f func(tx *sql.Tx, m *meta) error) error {
 	return h.transact(ctx, func(tx *sql.Tx) error {
 		old, err := loadMeta(ctx, tx)

@@ -28,9 +28,9 @@ type Embedding struct {
 	Vector []float32
 }
 
-// UseModel makes Vector search the vectors of a model, of length dim. It uses the vectors that
-// the cache already has. The other vectors are missing until PutEmbeddings stores them. With ""
-// and 0 the index uses no vectors. If the model is already in use, UseModel does nothing.
+// UseModel makes searches use the vectors of a model. dim is their length. Vectors of the model that
+// are already stored are used at once. PutEmbeddings must store the others. With "" and 0 the index
+// uses no vectors. If the model is already in use, UseModel does nothing.
 func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	const op = "choose model"
 	if model == "" && dim != 0 || model != "" && dim <= 0 {
@@ -54,8 +54,8 @@ func (ix *Index) UseModel(ctx context.Context, model string, dim int) error {
 	})
 }
 
-// write runs f in a transaction on the present meta, and then makes the codes of vectors that are due.
-// With alone, it takes the lock of Sync first.
+// write runs f in a transaction on the current meta, and then makes the codes of vectors if they are
+// due. If alone is set, it holds the lock of Sync meanwhile.
 func (ix *Index) write(ctx context.Context, op string, alone bool, f func(tx *sql.Tx, m *meta) error) error {
 	var h *handles
 	var done func()
@@ -88,8 +88,8 @@ func (ix *Index) Model(ctx context.Context) (model string, dim int, err error) {
 // missingStep is how many texts MissingEmbeddings reads at a time.
 const missingStep = 200
 
-// MissingEmbeddings yields each text that has no vector of the model once. Callers may call
-// PutEmbeddings while it runs, because no read stays open between two texts.
+// MissingEmbeddings yields each text that has no vector of the model. Equal texts are yielded once.
+// Callers may call PutEmbeddings while it runs, because no read stays open between two texts.
 func (ix *Index) MissingEmbeddings(ctx context.Context, model string) iter.Seq2[Missing, error] {
 	return MissingSteps(-1, func(after int64) ([]Missing, int64, error) {
 		step, last, err := missing(ctx, ix.door, model, after)
@@ -97,7 +97,7 @@ func (ix *Index) MissingEmbeddings(ctx context.Context, model string) iter.Seq2[
 	})
 }
 
-// missing reads a step of texts without a vector.
+// missing reads up to missingStep texts without a vector, from the chunks after a row.
 func missing(ctx context.Context, d *door, model string, after int64) (out []Missing, last int64, err error) {
 	h, done, err := d.use(ctx)
 	if err != nil {
@@ -239,7 +239,7 @@ func tune(ctx context.Context, h *handles, o *Options) error {
 	})
 }
 
-// due returns the rows with a vector if the codes must be measured, else none.
+// due returns all rows that have a vector if codes must be made or measured again, else no rows.
 func due(ctx context.Context, db drv.Conn, most int64) (*meta, []int64, error) {
 	m, err := loadMeta(ctx, db)
 	if err != nil || m.model == "" || most < 0 || m.nextRow <= most {

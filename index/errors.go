@@ -37,7 +37,7 @@ var (
 	ErrModel = errors.New("the vectors are of another model")
 )
 
-// Error is a failure of an index file, with its remedy.
+// Error describes a failed operation on an index file and the remedy.
 type Error struct {
 	// Op is the failed operation.
 	Op string
@@ -45,7 +45,7 @@ type Error struct {
 	Path string
 	// Kind is one of the Err values above.
 	Kind error
-	// Hint is the way out, a sentence for the user.
+	// Hint tells the user the remedy.
 	Hint string
 	// Err is the cause, or nil if only Kind is known.
 	Err error
@@ -78,7 +78,7 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Err}
 }
 
-// hints are the ways out.
+// hints are the remedies, by kind.
 var hints = map[error]string{
 	ErrMissing:  "run a reindex to make it",
 	ErrForeign:  "move it away, keep the index elsewhere, or make a full reindex, which moves it aside",

@@ -29,9 +29,9 @@ const applicationID = 0x6d6b6978
 // allocates the whole block. Small blocks are several times faster to write.
 const vecBlock = 256
 
-// schema makes a new file's tables except chunks_fts and chunks_vec. Package fts5 makes
-// chunks_fts. chunks_vec is made when the first model is known, because the table needs the
-// length of the vectors.
+// schema holds the statements that make a new file's tables except chunks_fts and chunks_vec. Package
+// fts5 makes chunks_fts. createVec makes chunks_vec when a model is in use, because the table needs
+// the length of the vectors.
 var schema = []string{
 	`CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
 	`CREATE TABLE files(

@@ -28,9 +28,9 @@ type Options struct {
 	// BusyTimeout is how long a statement waits for another process's lock
 	// within SQLite. Default 5 s.
 	BusyTimeout time.Duration
-	// Chunker names the rules by which files are cut, with their sizes and counter. If the name
-	// differs from the name that the index was made with, the next Sync reads every file again.
-	// "" is a name too. If the names differ, a read-only Index reports that it is behind.
+	// Chunker names the rules by which files are cut into chunks, their sizes included. "" is a name
+	// too. If the name differs from the name that the index was made with, the next Sync reads every
+	// file again, and until then Lag and Hits.Outdated report it.
 	Chunker string
 	// Force lets Rebuild move aside any file at the path and make a new index there.
 	Force bool

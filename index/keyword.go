@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/index/internal/fts5"
 )
 
-// halfScore is the −bm25 that becomes a score of one half.
+// halfScore is the −bm25 of a hit whose score is one half.
 const halfScore = 10.0
 
 // maxTerms bounds the words of one keyword search, because each word takes time. A longer
@@ -38,12 +38,12 @@ func terms(ix *Index, v *view, question string) []string {
 	return a.Query(question, v.langs)
 }
 
-// reader reads for one search, all in one transaction.
+// reader makes all reads of one search, in one transaction.
 type reader struct {
 	*handles
 	tx readTx
 	v  *view
-	// structure is the structure record of the word lists.
+	// structure is FTS5's record of its segments. It changes with every write to the word lists.
 	structure []byte
 }
 
@@ -323,7 +323,7 @@ func rank(hits []Hit, k int) []Hit {
 // because the questions of a session are often about the same subject.
 const keptHits = 4 << 20 // 4 MiB
 
-// cost is the size of a chunk that is kept, in bytes.
+// cost returns the bytes of memory that a kept chunk takes.
 func (h *Hit) cost() int {
 	const entry = 400 // rough size of the struct and its place in the map
 	return len(h.Text) + len(h.Path) + len(h.ID) + entry

@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// FileError is a file that could not be listed, read or cut.
+// FileError is the error of a file that could not be listed, read or cut into chunks.
 type FileError struct {
 	// Path is "" if the listing as a whole was cut short.
 	Path string
@@ -92,7 +92,7 @@ func readFiles(ctx context.Context, db drv.Conn) ([]fileRow, error) {
 	return out, err
 }
 
-// Work is the work that brings an index's files in line with a listing.
+// Work lists what brings an index up to date with a listing: files to be read and rows to be removed.
 type Work[R any] struct {
 	Read      []Job[R]
 	Remove    []*R
@@ -145,8 +145,8 @@ func Compare[R any](l *Listing, known []R, path func(*R) string, current func(*R
 // job is a file to be read.
 type job = Job[fileRow]
 
-// compare calls Compare for this index. If again is set, it includes the files that must be read
-// even if their stat is unchanged.
+// compare calls Compare with the rows of this index. If again is set, files that are marked to be
+// read again are included although their stat is unchanged.
 func (l *Listing) compare(known []fileRow, again bool) Work[fileRow] {
 	return Compare(l, known, func(r *fileRow) string { return r.path }, func(r *fileRow, f FileStat) bool {
 		return r.size == f.Size && r.mtime == f.Nanos() && !(again && r.again)

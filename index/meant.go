@@ -14,9 +14,9 @@ const (
 	// and 116 are answered first (`mkbench eval`, 2026-11-30; bench/testdata/asked has four of the
 	// folders).
 	mostMeant = 2
-	// Words that are common are left out: those of more than usualMeant chunks and more than one
-	// chunk in meantShare, which take the most time, and those of more than fewMeant chunks and half
-	// of all, such as the name of a folder.
+	// Common words are left out. A word is common if more than usualMeant chunks and more than one
+	// chunk in meantShare hold it, because such words take the most time. It is common too if more
+	// than fewMeant chunks and more than half of all chunks hold it, such as the name of a folder.
 	usualMeant = 64
 	meantShare = 5
 	fewMeant   = 4
@@ -25,8 +25,9 @@ const (
 	mostStems = 3
 )
 
-// meant returns what is searched in addition to words of a question because it means the same: words
-// of [analysis.SameMeaning] that the index holds. terms are the question's, and more are added.
+// meant returns words that mean the same as words of the question ([analysis.SameMeaning]) and that
+// the index holds. terms are the terms of the question. more are the terms of the words found, which
+// the caller appends to terms.
 func (r *reader) meant(ctx context.Context, a *analysis.Analyzer, question string, terms []string) (out []Also, more []string, err error) {
 	for _, m := range analysis.SameMeaning(question) {
 		also := Also{Typed: strings.Join(m.Typed, " "), meaning: true}

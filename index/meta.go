@@ -72,7 +72,7 @@ func (m *meta) pairs() map[string]string {
 	return out
 }
 
-// clone copies the values with which save compares later.
+// clone returns a copy. save later compares the changed values with it.
 func (m *meta) clone() *meta {
 	c := *m
 	c.langs = maps.Clone(m.langs)
@@ -102,7 +102,8 @@ func (m *meta) save(ctx context.Context, tx drv.Conn, old *meta) error {
 	return nil
 }
 
-// loadMeta reads meta. It reports damage for a value that save can't have written.
+// loadMeta reads meta. It returns an error for a missing value and for a value that save can't have
+// written.
 func loadMeta(ctx context.Context, db drv.Conn) (*meta, error) {
 	m, known := &meta{langs: map[string]int64{}}, 0
 	var k, v string

@@ -16,23 +16,24 @@ import (
 // words. Two neighbouring words of a question may be one word in the notes. If the index holds
 // such another spelling, the search looks for it in addition to the typed words.
 
-// Also is what was searched in addition to a word of the question: another spelling, or words that
-// mean the same.
+// Also holds the words that were searched in addition to a word of the question: other spellings of
+// it, or words that mean the same.
 type Also struct {
 	// Typed is the word, or the two words, as in the question.
 	Typed string
 	// Asked are the other spellings that the hits hold. It is empty if only other chunks hold
 	// them, and for words that mean the same.
 	Asked []string
-	// Of are the places of Typed among Hits.Terms. Terms are the places of the added words among
-	// Hits.Terms.
+	// Of are the indexes in Hits.Terms of the terms of Typed. Terms are the indexes in Hits.Terms of
+	// the added terms.
 	Of, Terms []int
 
-	// edits is the largest number of corrected letters.
+	// edits is how many letters of Typed were changed at most.
 	edits int
 	// whole reports whether a hit must hold all searched words.
 	whole bool
-	// meaning reports whether the added words mean the same and are no spelling.
+	// meaning reports whether the added words mean the same as Typed. Otherwise they are other
+	// spellings of it.
 	meaning bool
 }
 
@@ -112,8 +113,8 @@ func word(term []byte) bool {
 	return true
 }
 
-// joined returns the pairs of neighbouring words of a question, written as one word, with the
-// terms of that word.
+// joined returns an Also for each pair of neighbouring words of a question, with the pair written as
+// one word. more are the terms of these words, which the caller appends to terms.
 func joined(a *analysis.Analyzer, words []typed, langs []string, terms []string) (out []Also, more []string) {
 	for i, w := range words {
 		if !w.next || len(words[i+1].text)+len(w.text) > mostJoined || min(len(w.text), len(words[i+1].text)) < 2 || len(w.text)+len(words[i+1].text) < leastJoined {
@@ -138,7 +139,7 @@ func joined(a *analysis.Analyzer, words []typed, langs []string, terms []string)
 	return out, more
 }
 
-// placesOf returns the places of some terms among terms.
+// placesOf returns the indexes in terms of those of some that terms holds.
 func placesOf(terms, some []string) (out []int) {
 	for _, t := range some {
 		if i := slices.Index(terms, t); i >= 0 && !slices.Contains(out, i) {
@@ -148,8 +149,8 @@ func placesOf(terms, some []string) (out []int) {
 	return out
 }
 
-// unknown returns the words of a question of which no chunk holds a stem. A word counts as
-// unknown even if a chunk holds its root.
+// unknown returns the words of a question of which no chunk holds a stem. It returns at most
+// mostUnknown words, each with at least leastMistyped letters.
 func unknown(words []typed, terms []string, holders []int64) (out []typed) {
 	for _, w := range words {
 		at := placesOf(terms, w.terms)
@@ -162,7 +163,7 @@ func unknown(words []typed, terms []string, holders []int64) (out []typed) {
 	return out
 }
 
-// speller finds the words that an unknown word may be.
+// speller finds the words of the index that a user may have meant by an unknown word.
 type speller struct {
 	*reader
 	ctx   context.Context
@@ -447,8 +448,8 @@ func (h *Hits) words(a *analysis.Analyzer, text string) (out [][]string) {
 	return out
 }
 
-// settle keeps the added spellings that occur as words in the hits from wanted files. It drops a
-// spelling if the hits hold only its stem. It reports whether it dropped terms.
+// settle keeps the added spellings that occur as words in the hits, and drops the others, such as a
+// spelling of which the hits hold only the stem. It reports whether it dropped terms.
 func (h *Hits) settle(a *analysis.Analyzer, langs []string) (dropped bool) {
 	gone := map[int]bool{}
 	var kept []Also
@@ -485,7 +486,7 @@ func (h *Hits) settle(a *analysis.Analyzer, langs []string) (dropped bool) {
 	return len(gone) > 0
 }
 
-// drop removes the terms at some places, and corrects the places of the added terms.
+// drop removes the terms at the indexes in gone, and corrects the indexes in h.Also.
 func (h *Hits) drop(gone map[int]bool) {
 	to := make([]int, len(h.Terms))
 	var terms []string
@@ -545,8 +546,8 @@ func (o *Also) apart(langs, asked []string, hits []Hit) bool {
 // joining are the languages that write compounds in one word.
 var joining = []string{"de", "nl", "sv", "da", "no", "fi", "hu"}
 
-// take drops the joined words that no chunk holds. The joined words follow the first typed terms
-// of the question.
+// take adds pairs to h.Also, without the added terms that no chunk holds. The first typed terms of
+// h.Terms are those of the question, and the added terms follow them.
 func (h *Hits) take(typed int, pairs []Also) {
 	gone := map[int]bool{}
 	for i := typed; i < len(h.Terms); i++ {

@@ -8,7 +8,7 @@ import (
 // prepared is a file that was read, cut and analysed, ready to be written.
 type prepared struct {
 	job
-	// err is the reader's.
+	// err is the error of the Reader.
 	err error
 	// hash is the hash of all chunks and their places.
 	hash   []byte

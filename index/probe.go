@@ -97,14 +97,14 @@ func readHead(path string) ([]byte, error) {
 	if head = head[:n]; err == nil && binary.BigEndian.Uint32(head[appOffset:]) == applicationID {
 		return head, nil
 	}
-	// The header is not plainly ours. More of the file is needed to distinguish a foreign file
-	// from a damaged index.
+	// The header does not have our application id. More of the file is needed to distinguish a
+	// foreign file from a damaged index.
 	more, err := io.ReadAll(io.LimitReader(f, probeSize-int64(n)))
 	return append(head, more...), err
 }
 
-// looksOurs reports whether a file with a damaged header was an index, by our schema in its first
-// page. A file with only zeros, or shorter than a header, counts as an index too.
+// looksOurs reports whether a file with a damaged header was an index, because the beginning of the
+// file names our tables. A file with only zeros, or shorter than a header, counts as an index too.
 func looksOurs(head []byte) bool {
 	if len(head) < headerSize && string(head[:min(len(head), len(BorrowedMagic))]) == BorrowedMagic[:min(len(head), len(BorrowedMagic))] ||
 		len(bytes.Trim(head, "\x00")) == 0 {

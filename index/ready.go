@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// ReadyChunk is a chunk with all its stored data. Its Over is in Keywords.
+// ReadyChunk is a chunk with all its stored data. Keywords has the stored form of keywords and Over.
 type ReadyChunk struct {
 	Chunk
 	Hash Hash
@@ -50,8 +50,8 @@ func (r *ReadyChunk) Analyse(a *analysis.Analyzer, path string) {
 	r.Words = analyse(a, path, r.Keywords, r.TrailText, r.Date, r.Text)
 }
 
-// analyse makes a chunk's words. Headings, path and keywords are short; they
-// are read in the language of the text.
+// analyse makes a chunk's words. Headings, path and keywords are too short to tell their language, so
+// they are analysed in the language of the text.
 func analyse(a *analysis.Analyzer, path, keywords, trail, date, text string) *Words {
 	body, lang := a.AppendIndex(nil, text)
 	folder, base := pathpkg.Split(path)

@@ -57,8 +57,8 @@ func replaceFile(ctx context.Context, path string, o *Options) error {
 	default:
 		return err
 	}
-	// The vectors of a file that an earlier Rebuild set aside were taken over before the present
-	// file came to path.
+	// An earlier Rebuild may have left an old file. Its vectors were copied before the file at path
+	// was made.
 	if err := removeAll(old, old+"-wal", old+"-shm"); err != nil {
 		return err
 	}
@@ -231,7 +231,8 @@ func newestDamaged(path string) string {
 	return path + damagedEnd + strconv.Itoa(all[len(all)-1])
 }
 
-// numbered returns the numbers after an ending that are taken, in ascending order.
+// numbered returns the numbers that names of files moved aside have after an ending, in ascending
+// order.
 func numbered(path, end string) (out []int) {
 	entries, _ := os.ReadDir(filepath.Dir(path)) // in a folder that can't be listed, files can't be renamed either
 	for _, e := range entries {

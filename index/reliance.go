@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// reliance is the measured reliability of the vectors of a model.
+// reliance holds how well the vectors of a model find chunks, as Measure found.
 type reliance struct {
 	share float64
 	total int64 // chunks at the time

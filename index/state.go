@@ -48,7 +48,7 @@ func (ix *Index) Stats(ctx context.Context) (s Stats, err error) {
 	return s, err
 }
 
-// Lag counts the changes of the files that an index lacks.
+// Lag counts the changes of files that an index does not have yet.
 type Lag struct {
 	// Files counts the files that were added or written since the last Sync.
 	Files int `json:"files"`

@@ -71,11 +71,11 @@ type SyncReport struct {
 	Bytes int64
 	// These fields count the chunks that were added, removed, and kept in changed files.
 	ChunksAdded, ChunksRemoved, ChunksKept int
-	// ChunkBytes is the text of the added chunks.
+	// ChunkBytes is the size of the added chunks' texts.
 	ChunkBytes int64
 	// Reanalysed counts chunks whose words were made again under new rules.
 	Reanalysed int
-	// Elapsed is wall time, from when the lock was had.
+	// Elapsed is the wall time since the lock was taken.
 	Elapsed time.Duration
 	// Failed are the files that could not be listed or read. The index keeps its rows of them,
 	// and the next Sync tries again.
@@ -153,8 +153,8 @@ func (s *syncer) sync(ctx context.Context, source iter.Seq2[FileStat, error]) er
 	return s.apply(ctx, l)
 }
 
-// rules makes the index follow this program's rules if it was made by other rules. It marks the
-// files that must be read even if their stat is unchanged.
+// rules makes the words again if other rules made them. If the rules for cutting files have changed,
+// or in a Full sync, it marks all files to be read.
 func (s *syncer) rules(ctx context.Context) error {
 	if s.meta.analysis != analysis.Version {
 		if err := s.reanalyse(ctx); err != nil {
@@ -171,7 +171,7 @@ func (s *syncer) rules(ctx context.Context) error {
 	})
 }
 
-// apply does the work of a listing.
+// apply brings the index up to date with a listing.
 func (s *syncer) apply(ctx context.Context, l *Listing) error {
 	var again bool
 	err := s.h.read.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM files WHERE again)").Scan(&again)
@@ -210,14 +210,14 @@ func (s *syncer) apply(ctx context.Context, l *Listing) error {
 	if err := tune(ctx, s.h, s.ix.door.opts); err != nil {
 		return err
 	}
-	// A file just written will not be written again soon.
+	// The caches of the writing connection are freed, because the next write may be long after.
 	_, err = s.h.write.ExecContext(ctx, "PRAGMA shrink_memory")
 	return err
 }
 
-// forget drops the vectors of texts that are no longer there, after a Full sync that could read all
-// files: such a vector still tells what a text was about. Other syncs keep them, because a text that
-// moves or comes back has its vector then.
+// forget deletes the vectors of removed texts after a Full sync that could read all files, because
+// such a vector still reveals the subject of its text. Other syncs keep them, so that a text that is
+// moved or restored has its vector.
 func (s *syncer) forget(ctx context.Context) error {
 	if !s.opts.Full || len(s.report.Failed) > 0 {
 		return nil
@@ -232,7 +232,7 @@ func (s *syncer) forget(ctx context.Context) error {
 // without locks.
 var errOvertaken = errors.New("another process changed the index at the same time")
 
-// change runs f in a transaction on the present meta and saves f's changes to it.
+// change reads the current meta in a transaction, runs f, and saves the changes that f made to meta.
 func (s *syncer) change(ctx context.Context, f func(tx *sql.Tx, m *meta) error) error {
 	var next *meta
 	err := s.h.update(ctx, func(tx *sql.Tx, m *meta) error {
@@ -252,7 +252,7 @@ func (s *syncer) change(ctx context.Context, f func(tx *sql.Tx, m *meta) error) 
 // removeBatch is the number of files removed in one transaction.
 const removeBatch = 200
 
-// removeAll removes the files that are no longer there.
+// removeAll removes the rows of files that no longer exist.
 func (s *syncer) removeAll(ctx context.Context, files []*fileRow) error {
 	for len(files) > 0 {
 		n := min(removeBatch, len(files))

@@ -117,7 +117,7 @@ func (s *syncer) merge(ctx context.Context) error {
 	return nil
 }
 
-// tidy does the work that is due after the files are written.
+// tidy merges segments and packs vectors after the files are written.
 func (s *syncer) tidy(ctx context.Context) error {
 	now, err := s.mergedBy(ctx)
 	if err == nil && now > mergeFew {
@@ -132,8 +132,8 @@ func (s *syncer) tidy(ctx context.Context) error {
 	return s.packVectors(ctx)
 }
 
-// packVectors makes chunks_vec again when most of it is holes. sqlite-vec never reuses the place
-// of a deleted vector, and reads that place in every search.
+// packVectors makes chunks_vec again when more than half of its places are of deleted vectors.
+// sqlite-vec never reuses such a place, and reads it in every search.
 func (s *syncer) packVectors(ctx context.Context) error {
 	if s.meta.model == "" {
 		return nil

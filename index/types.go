@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// FileStat holds the facts about a file that a listing knows without opening it.
+// FileStat holds the data about a file that a listing has without opening the file.
 type FileStat struct {
 	// Path is relative to the workspace, with forward slashes. It names the
 	// file in the index.
@@ -20,7 +20,7 @@ type FileStat struct {
 	// ModTime is the modification time from the file system.
 	ModTime time.Time
 	// Changed is when the file or its stat last changed, in ns since 1970, or 0 if the file system
-	// does not say. It tells a file that was rewritten with its old size and ModTime.
+	// does not say. It reveals a file that was rewritten with its old size and ModTime.
 	Changed int64
 }
 
@@ -48,8 +48,9 @@ type Chunk struct {
 	// Labels are names by which a caller can select the chunk's file, see [Index.Labels]. The
 	// labels of a file are those of its first chunk. No search finds them.
 	Labels []string
-	// Over is "" for a chunk of a file that holds. It is "done" if the file's work is finished,
-	// "superseded" if the file no longer holds, or else the name of the text that replaces it.
+	// Over is "" for a chunk of a file that is still valid. It is "done" if the work that the file is
+	// about is finished, "superseded" if the file is no longer valid, or else the name of the text
+	// that replaces the file.
 	Over string
 }
 
@@ -131,7 +132,8 @@ func joinTrail(trail []string) string {
 	return strings.Join(trail, "\n")
 }
 
-// SplitLines returns what is stored one per line: the headings of a trail, or the labels of a file.
+// SplitLines returns the stored lines: the headings of a trail, or the labels of a file. It returns nil
+// for "".
 func SplitLines(stored string) []string {
 	if stored == "" {
 		return nil
@@ -152,7 +154,7 @@ func deriveID(path string, h Hash, nth int) string {
 
 // Hit is a chunk that answers a question, by one kind of search.
 type Hit struct {
-	// ID is the chunk's.
+	// ID is the ID of the chunk.
 	ID   string
 	Path string
 	// StartLine and EndLine are 1-based and inclusive.
@@ -163,7 +165,7 @@ type Hit struct {
 	Whole bool
 	// Trail is the headings above the chunk, outermost first.
 	Trail []string
-	// Date is YYYY-MM-DD or "". ModTime is the file's.
+	// Date is YYYY-MM-DD or "". ModTime is the modification time of the file.
 	Date    string
 	ModTime time.Time
 	// Tokens is the text's size as the chunker counted it.
@@ -171,7 +173,7 @@ type Hit struct {
 	Text   string
 	// Names are the names that the file gives itself, without the name of the file.
 	Names []string
-	// Over is the chunk's.
+	// Over is the Over of the chunk.
 	Over string
 	// Hash finds the chunk's vector.
 	Hash Hash

@@ -38,7 +38,7 @@ func (ix *Index) Vector(ctx context.Context, model string, question []float32, k
 	return nil, explain("search vectors", ix.door.path, err)
 }
 
-// nearestHits ranks the nearest chunks.
+// nearestHits returns the k nearest chunks, ranked.
 func (r *reader) nearestHits(ctx context.Context, path, model string, question []float32, k int, want func(string) bool) ([]Hit, error) {
 	if v := r.v; v.model != model || model == "" || v.dim != len(question) {
 		return nil, Problem("search vectors", path, ErrModel,
@@ -69,7 +69,7 @@ type vectorSearch struct {
 	want func(path string) bool
 }
 
-// nearest returns hits with their cosines. The k nearest chunks are among the hits.
+// nearest returns the k nearest chunks, and those as near as the last of these, with their cosines.
 func (r *reader) nearest(ctx context.Context, q []byte, k int, want func(string) bool) ([]Hit, error) {
 	a := &vectorSearch{r, q, vec.Floats(q), k, want}
 	b := r.v.block.Load()
@@ -125,7 +125,7 @@ func (r *reader) keepVectors(ctx context.Context) error {
 // unitCosine returns the cosine of two vectors of length 1 from their distance.
 func unitCosine(far float64) float64 { return 1 - far*far/2 }
 
-// picked compares the question with the vectors that the codes selected.
+// picked returns the nearest of the chunks that the codes selected.
 func (a *vectorSearch) picked(ctx context.Context, picks []vec.Pick) ([]Hit, error) {
 	cosines, err := a.cosines(ctx, picks)
 	if err != nil {
@@ -155,7 +155,7 @@ func (a *vectorSearch) filter(ctx context.Context) (func(file int64) bool, error
 	return func(file int64) bool { return asked(paths[file]) }, nil
 }
 
-// cosines compares the question with vectors of the cache.
+// cosines returns the cosines of the question and the picked vectors, by number in embedding_cache.
 func (a *vectorSearch) cosines(ctx context.Context, picks []vec.Pick) (map[int64]float64, error) {
 	ids := make([]int64, len(picks))
 	for i, p := range picks {
@@ -186,7 +186,7 @@ func (a *vectorSearch) hits(ctx context.Context, near []fts5.Row) ([]Hit, error)
 	return a.rowHits(ctx, near[:n])
 }
 
-// exact compares every vector.
+// exact returns the nearest chunks by comparing every vector in SQLite.
 func (a *vectorSearch) exact(ctx context.Context) ([]Hit, error) {
 	for limit := min(min(a.k, maxNeighbours)+ties, maxNeighbours); ; limit = min(limit*4, maxNeighbours) {
 		near, err := a.neighbours(ctx, limit)
@@ -215,7 +215,7 @@ func (a *vectorSearch) neighbours(ctx context.Context, limit int) ([]fts5.Row, e
 	return drv.All(ctx, a.tx, func(n *fts5.Row) []any { return []any{&n.Row, &n.Score} }, nearestQuery, a.q, limit)
 }
 
-// among compares the question with the vectors of the wanted files, one by one.
+// among returns the nearest chunks of the wanted files by comparing all vectors of these files.
 func (a *vectorSearch) among(ctx context.Context) ([]Hit, error) {
 	paths, err := a.paths(ctx)
 	if err != nil {

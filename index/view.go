@@ -13,8 +13,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// view is the data of the index that searches need, valid for one state of its files, chunks and
-// vectors. Data in it is never newer or older than that state.
+// view holds the data that searches need, all of one state of the index's files, chunks and vectors.
 type view struct {
 	*meta
 	langs []string
@@ -24,7 +23,7 @@ type view struct {
 	paths atomic.Pointer[map[int64]string]
 	// labels are the labels of files. It is nil until a caller needs it.
 	labels atomic.Pointer[map[string][]string]
-	// spelt are the unknown words looked into last.
+	// spelt holds the spellings found for the unknown words that were searched last.
 	spelt textutil.Recent[string, speltWord]
 	// hits are the chunks found last.
 	hits textutil.Recent[int64, *Hit]
@@ -92,8 +91,8 @@ func (r *reader) chunksWith(ctx context.Context, term string) (int64, error) {
 	return n[0], nil
 }
 
-// holders counts the chunks that hold each word, for the first maxLookup words: by the word lists,
-// or through SQLite if the lists are not in memory or the words are too many for them.
+// holders counts the chunks that hold each of the first maxLookup words. It uses the word lists, or
+// SQLite if the lists are not in memory or there are more than maxTerms words.
 func (r *reader) holders(ctx context.Context, terms []string) ([]int64, error) {
 	terms = terms[:min(len(terms), maxLookup)]
 	if len(terms) <= maxTerms {
@@ -111,8 +110,8 @@ func (r *reader) holders(ctx context.Context, terms []string) ([]int64, error) {
 	return out, nil
 }
 
-// outdated reports whether the index was made by other rules: its words by other rules than the
-// words of a question, or its chunks by other rules than the caller's.
+// outdated reports whether the words or the chunks of the index were made by other rules than those
+// of this program and of the caller.
 func (v *view) outdated(chunker string) bool {
 	return v.analysis != analysis.Version || v.chunker != chunker
 }

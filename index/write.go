@@ -154,7 +154,7 @@ func oldChunks(ctx context.Context, db drv.Conn, file int64) ([]oldChunk, error)
 type writer struct {
 	ctx context.Context
 	tx  *sql.Tx
-	// prepared are the statements that were run before.
+	// prepared holds the statements that were prepared in this transaction.
 	prepared             map[string]*sql.Stmt
 	meta                 *meta
 	added, removed, kept int
@@ -166,7 +166,7 @@ func newWriter(ctx context.Context, tx *sql.Tx, m *meta) (*writer, error) {
 	return &writer{ctx: ctx, tx: tx, prepared: map[string]*sql.Stmt{}, meta: m, codes: codes}, err
 }
 
-// statement returns a query, prepared once for the transaction, which closes it.
+// statement returns the prepared statement of a query. The end of the transaction closes it.
 func (w *writer) statement(query string) (s *sql.Stmt, err error) {
 	if s = w.prepared[query]; s == nil {
 		s, err = w.tx.PrepareContext(w.ctx, query)
@@ -183,7 +183,8 @@ func (w *writer) exec(query string, args ...any) error {
 	return err
 }
 
-// finish is called when all is written.
+// finish saves the changed codes of vectors. After removals it also corrects FTS5's totals. The
+// caller must call it before the commit.
 func (w *writer) finish() error {
 	if err := w.codes.Save(w.ctx, w.tx, &w.meta.codes); err != nil || w.removed == 0 {
 		return err
@@ -191,8 +192,8 @@ func (w *writer) finish() error {
 	return fts5.Mend(w.ctx, w.tx)
 }
 
-// stat notes a file's stat and leaves its chunks as they are. A file that was
-// never read is noted too, without chunks.
+// stat records a file's stat and leaves its chunks unchanged. A file that was never read gets a row
+// without chunks.
 func (w *writer) stat(f *prepared, again bool) error {
 	if f.Row == nil {
 		_, err := w.newFile(f, []byte{}, again)
@@ -204,7 +205,7 @@ func (w *writer) stat(f *prepared, again bool) error {
 	return err
 }
 
-// restamp replaces the file's part in the stamp.
+// restamp replaces the file's part of meta's stamp.
 func (w *writer) restamp(f *prepared) {
 	w.meta.stamp += f.Stat.hash()
 	if f.Row != nil {
@@ -293,7 +294,7 @@ func (w *writer) move(r *ReadyChunk, seq int, o oldChunk) error {
 func (w *writer) insert(f *prepared, file int64, seq int) error {
 	r := &f.chunks[seq]
 	if r.Words == nil {
-		// The chunk was in the index when the file was prepared.
+		// When the file was prepared, the index had the chunk, so its words were not made.
 		r.Analyse(analysis.New(), f.Stat.Path)
 	}
 	row := w.meta.nextRow
