@@ -9,12 +9,12 @@ import (
 	"github.com/blevesearch/bleve/v2/analysis"
 )
 
-// maxMemo bounds the words that an Analyzer remembers; a few megabytes.
+// maxMemo bounds the words that an Analyzer remembers. They take a few megabytes.
 const maxMemo = 1 << 15
 
-// Analyzer turns texts into terms. It remembers the stems of words it has met, which makes it
-// several times faster than stemming each word anew; its results do not depend on that. An
-// Analyzer must not be used by two goroutines at once.
+// Analyzer turns texts into terms. It remembers the stems of words, which makes it several times
+// faster than stemming each occurrence. Its results do not depend on earlier calls. An Analyzer must
+// not be used by two goroutines at once.
 type Analyzer struct {
 	lx    *lexicon
 	memo  map[string]*word
@@ -35,7 +35,7 @@ func (a *Analyzer) lookup(w []byte) *word {
 		clear(a.memo)
 	}
 	text := string(w)
-	// mấy asks how many, máy is a machine
+	// In Vietnamese a word without its accents is another word: mấy is "how many", máy is "machine".
 	got := &word{text: text, stop: a.lx.stops[text] | a.lx.stops[a.lx.folded(text)]&^(1<<vietnam), hint: hintOf(text), script: scriptOf(w)}
 	if vietnamese(text) {
 		got.stop &= 1 << vietnam
@@ -45,9 +45,9 @@ func (a *Analyzer) lookup(w []byte) *word {
 	return got
 }
 
-// AppendIndex appends the terms of a document's text to dst, separated by spaces, and returns the
-// language it was stemmed for: a code such as "en", the code for Latin letters whose language is
-// not clear, or "" for a text without a word in Latin letters.
+// AppendIndex appends the terms of a document's text to dst, separated by spaces. It returns the
+// language for which it stemmed the text: a code such as "en", or "" for a text without a word in
+// Latin letters.
 func (a *Analyzer) AppendIndex(dst []byte, text string) ([]byte, string) {
 	a.scan(text)
 	l, lang := a.language()
@@ -61,8 +61,8 @@ func (a *Analyzer) Language(text string) string {
 	return lang
 }
 
-// language finds the language of the scanned text, and its code, "" without a word in Latin
-// letters.
+// language returns the language of the scanned text and its code. The code is "" if the text has no
+// word in Latin letters.
 func (a *Analyzer) language() (l int, code string) {
 	t := a.tally(false)
 	if l = t.best(); t.words == 0 {
@@ -71,8 +71,8 @@ func (a *Analyzer) language() (l int, code string) {
 	return l, recipes[l].code
 }
 
-// AppendLines is AppendIndex with a line feed wherever the text has one, so that
-// the terms of each line can be told apart. lang is that of the whole text.
+// AppendLines appends the terms of a text to dst, like AppendIndex, and keeps the line feeds of the
+// text, so that each line of the result has the terms of one line. lang is the language of the text.
 func (a *Analyzer) AppendLines(dst []byte, text string) (terms []byte, lang string) {
 	a.scan(text)
 	l, lang := a.language()
@@ -92,8 +92,8 @@ func (a *Analyzer) AppendLines(dst []byte, text string) (terms []byte, lang stri
 	return dst, lang
 }
 
-// AppendIndexAs is AppendIndex for a text whose language is known, such as the
-// title of a document; an unknown code is read as English.
+// AppendIndexAs does what AppendIndex does for a text whose language is known, such as the title of a
+// document. An unknown code means English.
 func (a *Analyzer) AppendIndexAs(dst []byte, text, lang string) []byte {
 	a.scan(text)
 	return a.emit(dst, max(english, codeOf(lang)))
@@ -105,7 +105,7 @@ func (a *Analyzer) Index(text string) []string {
 	return strings.Fields(string(out))
 }
 
-// codeOf returns the Latin language of a code, or -1.
+// codeOf returns the index in recipes of a language in Latin letters by its code, or -1.
 func codeOf(code string) int {
 	return slices.IndexFunc(recipes[:latin], func(r recipe) bool { return r.code == code })
 }
@@ -146,8 +146,8 @@ func appendSpace(dst []byte) []byte {
 	return dst
 }
 
-// appendGrams appends a run's terms: characters and pairs, or pairs and triples for scripts whose
-// single characters mean little. A shorter run is a term itself.
+// appendGrams appends the terms of a run of characters: the characters and their pairs, or pairs and
+// triples for scripts whose single characters mean little. A shorter run is one term.
 func appendGrams(dst []byte, run []rune, c class) []byte {
 	short := 1
 	if c == tight && len(run) > 1 {
@@ -168,7 +168,7 @@ func appendRunes(dst []byte, rs []rune) []byte {
 	return dst
 }
 
-// widen replaces half-width katakana in a.runes from the given place on.
+// widen replaces the half-width katakana in a.runes[from:] by normal katakana.
 func (a *Analyzer) widen(from int) {
 	if !slices.ContainsFunc(a.runes[from:], func(r rune) bool { return r >= 0xFF66 && r <= 0xFF9F }) {
 		return
@@ -180,8 +180,8 @@ func (a *Analyzer) widen(from int) {
 // maxIdle is the number of analyzers that a Pool keeps. Each may take a few megabytes.
 const maxIdle = 4
 
-// Pool keeps analyzers between uses, since they remember words. A sync.Pool would lose the words at
-// every collection. Its zero value is empty. Several goroutines may use one.
+// Pool keeps analyzers between uses, because they remember words. A sync.Pool would drop them at every
+// garbage collection. The zero value is empty. Several goroutines may use a Pool at once.
 type Pool struct {
 	mu   sync.Mutex
 	idle []*Analyzer

@@ -1,8 +1,8 @@
 package analysis
 
-// asking has, for each language, the words with which people ask, also for a name, that its list of
-// function words lacks. A question drops them. They say nothing about the language of a document,
-// where "comment" and "come" are words of other languages.
+// asking holds, for each language, question words that are not in its list of function words. A
+// question drops them. They are not counted when the language of a document is determined, because
+// words such as "comment" and "come" are also words of other languages.
 var asking = map[string]string{
 	"en": "whose",
 	"de": "wer wem wen wessen wann warum wieso weshalb wieviel wieviele woher wohin womit wofür worauf woran worin wodurch heißt heißen lautet lauten",

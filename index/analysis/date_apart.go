@@ -15,8 +15,8 @@ type dateWord struct {
 	low      string
 	from, to int
 	upper    bool
-	// number is its value if it begins with digits, with nothing or the ending of an ordinal
-	// after them; plain: there is nothing.
+	// number is the value of a word that consists of digits, or of digits and the ending of an
+	// ordinal. plain reports whether it has no ending.
 	number int
 	plain  bool
 }
@@ -37,10 +37,10 @@ const (
 	isThis
 )
 
-// symbol is a place of a pattern: a class, or one of some words.
+// symbol is one element of a pattern. It matches a word of a class, or one of the listed words.
 type symbol struct {
 	class byte
-	// words are as in the table, by their small letters.
+	// words holds the words as the table has them, by their form in small letters.
 	words    map[string]string
 	optional bool
 }
@@ -50,29 +50,28 @@ type rule struct {
 	*dateLexicon
 	symbols []symbol
 	do      action
-	// days is the distance of a day, to which last and next are applied if no class of the
-	// pattern has one.
+	// days is the distance from the present day that a name of a day means: -1 for "yesterday".
 	days   int
 	about  value
 	feast  feast
 	unsure bool
 }
 
-// value is the value of a word in a class.
+// value is the meaning of a word in a class: for a month 1 to 12, for example.
 type value struct {
 	word string // as in the table, for its capital
 	kind byte   // of T: U, W, M, H
 	n    int
 }
 
-// dateLexicon is a language ready to be matched.
+// dateLexicon holds the words of a language by class, and the words that change a rule's meaning.
 type dateLexicon struct {
 	classes                     map[byte]map[string]value
 	not, told, nor, vague, sure map[string]bool
 }
 
-// grammar has the rules of all languages by the words that they begin with, and those
-// that begin with digits.
+// grammar holds the rules of all languages: by the first word that they match, and in digits the
+// rules that may begin with a number.
 type grammar struct {
 	by     map[string][]*rule
 	digits []*rule
@@ -108,22 +107,22 @@ func (f *finder) apart(line string, day time.Time) {
 	}
 }
 
-// buffers lend finders the room for their words.
+// buffers is a pool of slices for the words of a line.
 var buffers = sync.Pool{New: func() any { return &[]dateWord{} }}
 
-// match is a rule that is tried at a place, with the values of its classes.
+// match is an attempt to match a rule at a word, with the values of the words matched so far.
 type match struct {
 	*finder
 	*rule
 	line  string
 	start int
-	// n, day and so on are the values of the classes N, D, Y, O, U, M and T.
+	// These are the values of the matched words of the classes N, D, Y, O, U, M and T.
 	n, day, year, ord, unit, month int
 	target                         value
 }
 
-// from matches the symbols from the kth on against the words from the ith on, and
-// returns the end, -1 if they don't match.
+// from matches the symbols from index k against the words from index i. It returns the index after
+// the last matched word, or -1 if they don't match.
 func (m *match) from(i, k int) int {
 	if k == len(m.symbols) {
 		return i
@@ -143,7 +142,7 @@ func (m *match) from(i, k int) int {
 	return -1
 }
 
-// joined reports whether a word belongs to the one before it.
+// joined reports whether only spaces, hyphens or apostrophes separate word i from the previous word.
 func (m *match) joined(i int) bool {
 	before := m.words[i-1]
 	gap := m.line[before.to:m.words[i].from]
@@ -191,7 +190,7 @@ func (m *match) is(s symbol, w *dateWord) bool {
 	return true
 }
 
-// fits reports whether a word is written as large as a table has it.
+// fits reports whether a word has the capital, or the small letter, that the table requires.
 func (f *finder) fits(table string, w *dateWord) bool {
 	switch r, _ := utf8.DecodeRuneInString(table); {
 	case unicode.IsUpper(r):
@@ -202,7 +201,8 @@ func (f *finder) fits(table string, w *dateWord) bool {
 	return true
 }
 
-// span is the time that the words from i to end name.
+// span returns the time that the words from i to end name. ok is false if the words around them give
+// them another meaning.
 func (m *match) span(i, end int, day time.Time) (Span, bool) {
 	near := func(at int, words map[string]bool) bool {
 		return len(words) > 0 && at >= 0 && at < len(m.words) && words[m.words[at].low]
@@ -249,14 +249,15 @@ func (m *match) follows(end int) bool {
 	return len(gap) == 1 && strings.ContainsAny(gap, ":.,/%") && m.words[end].number > 0
 }
 
-// beside returns the unit before or after the present one, as the rule says.
+// beside returns the last, this or the next unit, weekday, month or feast, as the rule says.
 func (m *match) beside(day time.Time) (Span, bool) {
 	way := 1
 	switch m.do {
 	case isLast:
 		way = -1
 	case isThis:
-		// On Monday, this weekend may be the last or the next; the rest is vague likewise.
+		// On Monday "this weekend" may be the last or the next one. "This Friday" and "this May" are
+		// ambiguous in the same way.
 		if way = 0; m.target.kind != 'U' || m.target.n == unitWeekend {
 			return Span{}, false
 		}
@@ -278,8 +279,8 @@ func (m *match) beside(day time.Time) (Span, bool) {
 	return feastFrom(day, m.feast, way)
 }
 
-// fold gives bytes of words a value, in ASCII that of the small letter, and 0 to those
-// between words. Characters of two bytes are letters from U+00C0 on.
+// fold maps each byte of a word to itself, and capitals of ASCII to small letters. It maps bytes
+// between words to 0. Characters of two bytes count as letters from U+00C0 on.
 var fold = func() (t [256]byte) {
 	for c := range 256 {
 		switch {
@@ -292,7 +293,7 @@ var fold = func() (t [256]byte) {
 	return t
 }()
 
-// width is how many bytes a character has that is between words.
+// width returns the number of bytes of a character by its first byte.
 func width(c byte) int {
 	switch {
 	case c >= 0xF0:
@@ -349,7 +350,7 @@ func numberOf(s string) (int, bool) {
 	return 0, false
 }
 
-// compiled makes the grammar of the tables.
+// compiled returns the grammar, which is made of the tables on first use.
 var compiled = sync.OnceValue(func() *grammar {
 	g := &grammar{by: map[string][]*rule{}}
 	for i := range dateLanguages {
@@ -360,7 +361,8 @@ var compiled = sync.OnceValue(func() *grammar {
 
 func (g *grammar) language(l *language) {
 	x := &dateLexicon{classes: map[byte]map[string]value{}, not: set(l.not), told: set(l.told), nor: set(l.nor), vague: set(l.vague), sure: set(l.sure)}
-	// Targets that have several words are rules of their own.
+	// long holds the units, weekdays and months whose names have several words. Each gets its own
+	// rules.
 	long := map[string]value{}
 	put := func(c byte, forms string, v value) {
 		if x.classes[c] == nil {
@@ -450,7 +452,8 @@ func (g *grammar) rule(pattern string, r rule) {
 	}
 }
 
-// begin puts a rule where words that are a symbol find it.
+// begin adds a rule to g.by under each word that matches the symbol s, and to g.digits if a number
+// matches it.
 func (g *grammar) begin(s symbol, r *rule) {
 	digits := s.class == 'N' || s.class == 'D'
 	add := func(w string) {
@@ -471,10 +474,10 @@ func (g *grammar) begin(s symbol, r *rule) {
 	}
 }
 
-// small is a word of a table in small letters, without its mark.
+// small returns a word of a table in small letters, without the ' before it.
 func small(w string) string { return strings.ToLower(strings.TrimPrefix(w, "'")) }
 
-// entries are those of a table.
+// entries returns the entries of a table, which semicolons separate.
 func entries(table string) (out []string) {
 	for _, e := range strings.Split(table, ";") {
 		if e = strings.TrimSpace(e); e != "" {

@@ -10,8 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// The names of Chinese, Japanese and Korean, which have no spaces round them in texts, by their
-// meaning: a unit and how many of it from the day on.
+// together holds the names of times in Chinese, Japanese and Korean, by their meaning: a unit and a
+// number of units from the present day, such as "d-1" for yesterday and "w1" for next week. In a text
+// these names need no spaces around them.
 var together = map[string]string{
 	"d-2": "前天 一昨日 おととい 그저께 그제", "d-3": "大前天", "d-1": "昨天 昨日 昨晚 昨夜 ゆうべ きのう 어제", "d1": "明天 明日 明早 明晚 내일", "d2": "后天 後天 明後日 あさって 모레", "d3": "大后天",
 	"w-1": "上周 上週 上星期 上个星期 上個星期 上礼拜 上个礼拜 先週 지난주 지난_주", "w-2": "上上周 先々週 지지난주", "w1": "下周 下週 下星期 下个星期 下個星期 下礼拜 来週 다음_주 다음주", "w2": "下下周 再来週",
@@ -20,12 +21,12 @@ var together = map[string]string{
 	"d0": "今天 今日 오늘", "f1225": "圣诞 聖誕 クリスマス", "f101": "元旦",
 	"e-1": "上周末 上週末 先週末 지난_주말", "e1": "下周末 来週末",
 	"w0": "本周 本週 这周 這週 这个星期 这星期 今週 이번_주", "m0": "本月 这个月 這個月 今月 이번_달", "y0": "今年 올해",
-	// Words that only look like a name.
+	// These words contain a name of a time but do not mean it.
 	"": "年前后 上周期 上下周 下周期 大前年 上月球 明日香 日前夕 이번_주말 本周末 这周末 今週末",
 }
 
-// days of the week after the name of a week, Monday first; Chinese names are put to the week
-// itself.
+// The names of the days of a week, Monday first, and the names of weeks before them. In Chinese the
+// name of a day is appended to the name of the week.
 var (
 	weekDays    = []string{"一", "二", "三", "四", "五", "六", "日天"}
 	kanjiDays   = []rune("月火水木金土日")
@@ -35,7 +36,7 @@ var (
 	hangulWeek  = map[string]int{"지난주 ": -1, "지난 주 ": -1, "다음 주 ": 1, "다음주 ": 1, "이번 주 ": 0}
 )
 
-// before are the endings of "so many units ago".
+// before holds the endings of phrases such as "three days ago", with their units.
 var before = map[string]int{
 	"天前": unitDay, "日前": unitDay, "일 전": unitDay,
 	"周前": unitWeek, "週前": unitWeek, "星期前": unitWeek, "个星期前": unitWeek, "週間前": unitWeek, "주 전": unitWeek,
@@ -51,7 +52,7 @@ type name struct {
 	day  int
 }
 
-// names are all of them by their first character, the longest first.
+// names returns all names by their first character, the longest first.
 var names = sync.OnceValue(func() map[rune][]name {
 	out := map[rune][]name{}
 	add := func(n name) {
@@ -103,7 +104,8 @@ func (f *finder) together(line string, day time.Time) {
 	}
 }
 
-// named adds the name of a time that begins at a place, and moves past it.
+// named adds the name of a time that begins at *i, and sets *i to its end. It reports whether a name
+// begins there.
 func (f *finder) named(line string, i *int, r rune, day time.Time) bool {
 	for _, n := range names()[r] {
 		if !strings.HasPrefix(line[*i:], n.text) {
@@ -141,8 +143,8 @@ func (n name) span(day time.Time) (Span, bool) {
 	return Span{}, false
 }
 
-// counted adds "three days ago" and days of a month, if the text at a place ends one that begins
-// with a number.
+// counted adds a phrase such as "three days ago", or a day of a month, if the part after its number
+// begins at i.
 func (f *finder) counted(line string, i int, day time.Time) {
 	rest := line[i:]
 	if strings.HasPrefix(rest, "月") || strings.HasPrefix(rest, "월") {
@@ -163,7 +165,7 @@ func (f *finder) counted(line string, i int, day time.Time) {
 	}
 }
 
-// endings are those of before by their first character.
+// endings returns the keys of before by their first character.
 var endings = sync.OnceValue(func() map[rune][]string {
 	out := map[rune][]string{}
 	for end := range before {
@@ -183,7 +185,7 @@ func vagueHan(s string) bool {
 	return false
 }
 
-// dayOfMonth adds a date whose 月 is at a place.
+// dayOfMonth adds a date such as 5月7日 whose character for "month" is at i.
 func (f *finder) dayOfMonth(line string, i int, day time.Time) {
 	from, m := numberBefore(line, i)
 	rest := strings.TrimLeft(line[i+len("月"):], " ")
@@ -216,7 +218,7 @@ func (f *finder) dayOfMonth(line string, i int, day time.Time) {
 
 const hanDigits = "〇一二三四五六七八九"
 
-// numberBefore reads the number in front of a place, and returns where it begins.
+// numberBefore reads the number that ends at i. It returns where the number begins and its value.
 func numberBefore(line string, i int) (from, n int) {
 	end := len(strings.TrimRight(line[:i], " "))
 	for from = end; from > 0 && line[from-1] >= '0' && line[from-1] <= '9'; from-- {
@@ -235,7 +237,7 @@ func numberBefore(line string, i int) (from, n int) {
 	return from, hanNumber(line[from:end])
 }
 
-// numberAt reads the number that a text begins with, and returns its length.
+// numberAt reads the number at the beginning of a text. It returns its value and its size in bytes.
 func numberAt(s string) (n, size int) {
 	for size < len(s) && s[size] >= '0' && s[size] <= '9' {
 		size++
@@ -253,7 +255,7 @@ func numberAt(s string) (n, size int) {
 	return hanNumber(s[:size]), size
 }
 
-// hanNumber reads a number to 99 in Chinese characters, 0 if it is none.
+// hanNumber reads a number up to 99 in Chinese characters. It returns 0 if s is not a number.
 func hanNumber(s string) int {
 	if s == "两" {
 		return 2

@@ -1,19 +1,20 @@
 package analysis
 
-// language is how a language that writes words apart names times. A word with a capital letter
-// needs one in the text, one with a ' in front must have none; letters in patterns are classes, a
-// | separates words, and a word with a ? after it may be missing:
+// language holds the names of times in a language that puts spaces between words. A word with a
+// capital letter needs a capital in the text. A word after a ' must have none. In patterns, a |
+// separates the words of which one must match, a word before a ? may be missing, and these letters are
+// classes:
 //
 //	N  a number       U  a unit       T  what last and next are put to: a unit that is no
 //	D  a day's number Y  a year          day, a day of the week, a month, a feast
 //	O  an ordinal     M  a month      H  a feast
 type language struct {
 	name string
-	// days are names of days with their distance from today: yesterday is -1. The name of today
-	// itself, 0, counts only in a question.
+	// days holds names of days by their distance from today: yesterday is -1. The name of today, 0,
+	// counts only in a question.
 	days map[int]string
-	// one and many are the units, day, week, month, year and weekend: in the singular, and in
-	// other forms that may follow a number.
+	// one and many hold the names of the units day, week, month, year and weekend. one has the
+	// singular, and many has the forms that may follow a number.
 	one, many              [5]string
 	weekdays, months       string
 	numbers, ordinals      string
@@ -25,8 +26,8 @@ type language struct {
 	// "next", vague lists them for "ago", and nor lists words that have this effect after all of
 	// these names.
 	not, told, nor, vague string
-	// sure are words of which a line must hold one where a day's name ends in ~, since
-	// it is a common word of another language.
+	// sure holds common words of the language. A name of a day that ends in ~ is also a word of
+	// another language, so it counts only in a line with one of these words.
 	sure string
 }
 

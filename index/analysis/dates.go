@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Span is a stretch of whole days, From and To inclusive.
+// Span is a period of whole days, from From to To inclusive.
 type Span struct{ From, To time.Time }
 
-// String returns a span as YYYY-MM-DD, YYYY-MM or YYYY if it is a day, a month or a
-// year, else its first and its last day with a slash between them, as ISO 8601 has it.
+// String returns a span as YYYY-MM-DD, YYYY-MM or YYYY if it is a day, a month or a year. Otherwise it
+// returns the first and the last day with a slash between them, as in ISO 8601.
 func (s Span) String() string {
 	next := s.To.AddDate(0, 0, 1)
 	switch {
@@ -27,20 +27,20 @@ func (s Span) String() string {
 // Mention is a time that a text names.
 type Mention struct {
 	Span
-	// Line is its line in the text, from 0.
+	// Line is the line of the mention in the text, from 0.
 	Line int
-	// Text is how it is named there.
+	// Text is the wording, such as "last week".
 	Text string
-	// Literal: the text has the date in full, year and all.
+	// Literal reports whether the text has the full date with its year.
 	Literal bool
 }
 
-// DatesIn finds the mentions in a text that is under headings and was written on a day,
-// YYYY-MM-DD. A heading or line that begins with a full date replaces the day for the text under
-// the heading or in the line. If no day is known, so does a heading with a date anywhere. Without
-// a day there are no mentions.
+// DatesIn returns the times that a text mentions. trail holds the headings above the text, and day,
+// YYYY-MM-DD or "", is the day on which it was written. For the text under a heading that begins with
+// a full date, that date replaces day. So does the date at the beginning of a line for the line. If
+// day is "", a date anywhere in a heading is used. Text without a day has no mentions.
 //
-// An index keeps words of them: [Version] must change when the mentions found here do.
+// An index holds words for the mentions, so [Version] must change if DatesIn finds others.
 func DatesIn(text string, trail []string, day string) []Mention {
 	f := finder{}
 	f.day, _ = time.Parse(time.DateOnly, day)
@@ -63,9 +63,9 @@ func DatesIn(text string, trail []string, day string) []Mention {
 	return f.found
 }
 
-// DatesAsked finds the mentions in a question that is asked on a day. In a question a feast is the
-// last one, "today" is a mention, "the last week" is the week before this one, and capitals don't
-// matter.
+// DatesAsked returns the times that a question mentions, which is asked on day. Unlike in a text, the
+// name of a feast means the last one, "today" is a mention, "the last week" is the week before this
+// one, and capitals don't matter.
 func DatesAsked(question string, day time.Time) []Mention {
 	f := finder{day: midnight(day), asked: true}
 	f.read(question, "", 0)
@@ -74,8 +74,8 @@ func DatesAsked(question string, day time.Time) []Mention {
 
 // finder collects the mentions of a text.
 type finder struct {
-	// day is the day on which it was written, zero if it is unknown; above is that
-	// outside of the heading, of a level, that named it.
+	// day is the day on which the current text was written, zero if it is unknown. If a heading
+	// names day, level is the heading's level, and above is the day that is valid after its section.
 	day, above time.Time
 	level      int
 	found      []Mention
@@ -104,7 +104,8 @@ func (f *finder) read(line, bare string, n int) {
 	}
 }
 
-// under puts a heading of a level into force.
+// under takes a heading of a level into account: it ends the sections of this level and below, and
+// may change the day.
 func (f *finder) under(h string, level int) {
 	if f.level >= level {
 		f.day, f.level = f.above, 0
@@ -115,7 +116,7 @@ func (f *finder) under(h string, level int) {
 	}
 }
 
-// heading takes over the day that a heading names for the text under it.
+// heading sets the day if the heading names one.
 func (f *finder) heading(h string) {
 	if d, ok := begins(h); ok {
 		f.day = d
@@ -124,7 +125,7 @@ func (f *finder) heading(h string) {
 	}
 }
 
-// add adds the text between two places of a line, unless it is code or part of a name.
+// add adds the mention line[from:to], unless it is code or part of a name.
 func (f *finder) add(line string, from, to int, s Span, literal bool) {
 	if from > 0 && strings.IndexByte("`=_/\\$@#.-", line[from-1]) >= 0 ||
 		to < len(line) && strings.IndexByte("`=_/\\$@#", line[to]) >= 0 ||
@@ -152,16 +153,17 @@ func full(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// begins returns the date that a line begins with, after the mark of an item, a box or a bracket.
+// begins returns the date at the beginning of a line. A list marker, a checkbox or a bracket may
+// precede the date.
 func begins(line string) (time.Time, bool) {
 	line = strings.TrimLeft(line, "-*+[]( x")
 	return full(line[:min(len(line), 11)])
 }
 
-// DateWords returns the words by which a text is found for the times that it names, those
-// of literal dates and the day that it was written on among them: YYYYMMDD for each day
-// of a span up to a week or so, YYYYMM for its months, YYYY for a year. They are
-// separated by spaces, each once.
+// DateWords returns the words by which a search finds a text for the times that it mentions and for
+// the day on which it was written. A span of up to mostDays days has the words YYYYMMDD of its days
+// and YYYYMM of its months, a longer one those of its months, and one of over 92 days the word YYYY.
+// The words are separated by spaces. None is repeated.
 func DateWords(text string, trail []string, day string) string {
 	var w dayWords
 	if d, err := time.Parse(time.DateOnly, day); err == nil {
@@ -173,7 +175,7 @@ func DateWords(text string, trail []string, day string) string {
 	return strings.Join(w, " ")
 }
 
-// Words returns the words of a span by which texts of that time are found.
+// Words returns the words of a question's span, by which a search finds texts about that time.
 func (s Span) Words() []string {
 	var w dayWords
 	switch days := s.days(); {
@@ -236,7 +238,7 @@ func midnight(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 }
 
-// The units that times are counted in.
+// The units of time.
 const (
 	unitDay = iota + 1
 	unitWeek
@@ -247,7 +249,7 @@ const (
 
 func oneDay(d time.Time, n int) Span { d = d.AddDate(0, 0, n); return Span{d, d} }
 
-// month is the month n months from a day.
+// month returns the month that is n months after the month of d.
 func month(d time.Time, n int) Span {
 	first := time.Date(d.Year(), d.Month()+time.Month(n), 1, 0, 0, 0, 0, time.UTC)
 	return Span{first, first.AddDate(0, 1, -1)}
@@ -257,14 +259,15 @@ func year(y int) Span {
 	return Span{time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(y, 12, 31, 0, 0, 0, 0, time.UTC)}
 }
 
-// weekday is the day of a week n weeks from a day's, Monday as 0. Weeks begin with it.
+// weekday returns a day of the week that is n weeks after the week of d. wd is 0 for Monday, with which
+// weeks begin.
 func weekday(d time.Time, n, wd int) Span { return oneDay(d, 7*n+wd-place(d)) }
 
-// place is a day's place in its week, Monday as 0.
+// place returns the weekday of a day, 0 for Monday.
 func place(d time.Time) int { return (int(d.Weekday()) + 6) % 7 }
 
-// unit is the calendar unit n of them from a day; ok is false where people mean
-// different ones.
+// unit returns the calendar unit that is n units after the unit of d. ok is false if people mean
+// different units by it.
 func unit(d time.Time, u, n int) (Span, bool) {
 	switch u {
 	case unitDay:
@@ -276,17 +279,17 @@ func unit(d time.Time, u, n int) (Span, bool) {
 	case unitYear:
 		return year(d.Year() + n), true
 	case unitWeekend:
-		// On Wednesday, the next weekend may be the one to come or that after it.
+		// On Wednesday, "next weekend" may be the coming weekend or the one after it.
 		return Span{weekday(d, n, 5).From, weekday(d, n, 6).To}, n < 0 || place(d) >= 5
 	}
 	return Span{}, false
 }
 
-// mostAway is how many units away a time is at most.
+// mostAway bounds the number of units in "n units ago".
 const mostAway = 99
 
-// away is the time n units from a day, as vaguely as people mean it: a week is the days
-// round the one that is meant, a month the whole of it.
+// away returns the time that is n units after d, as vaguely as people mean it. "Two weeks ago" is a
+// span of seven days, and "two months ago" is a whole month.
 func away(d time.Time, u, n int) (Span, bool) {
 	if n == 0 || n > mostAway || n < -mostAway {
 		return Span{}, false
@@ -298,16 +301,17 @@ func away(d time.Time, u, n int) (Span, bool) {
 	return unit(d, u, n)
 }
 
-// lastDay is the last such day of the week before a day, nextDay the next one. On
-// Monday, next Friday may be in this week or in the next: ok is false.
+// lastDay returns the last day with a weekday before d. nextDay returns that weekday in the week after
+// d. For nextDay, ok is false if the weekday is still to come in the week of d: on Monday, "next
+// Friday" is ambiguous.
 func lastDay(d time.Time, wd int) (Span, bool) { return oneDay(d, -1-(place(d)-wd+6)%7), true }
 
 func nextDay(d time.Time, wd int) (Span, bool) {
 	return weekday(d, 1, wd), wd <= place(d)
 }
 
-// lastMonth and nextMonth are the months of a name before and after a day's. In
-// August, last May may be this year's or that of the year before: ok is false.
+// lastMonth and nextMonth return the month m of the year before and after the year of d. ok is false if
+// the same name may mean a month of d's own year: in August, "last May" is ambiguous.
 func lastMonth(d time.Time, m int) (Span, bool) {
 	return month(d, m-int(d.Month())-12), m >= int(d.Month())
 }
@@ -316,8 +320,8 @@ func nextMonth(d time.Time, m int) (Span, bool) {
 	return month(d, m-int(d.Month())+12), m <= int(d.Month())
 }
 
-// dayOf is a day of a month in a year; ok is false if there is none. In year 0 it is the
-// nearest to a day.
+// dayOf returns a day of a month of year y. If y is 0, it returns the one that is nearest to d. ok is
+// false if there is no such day.
 func dayOf(d time.Time, y, m, day int) (Span, bool) {
 	at := func(y int) (time.Time, bool) {
 		t := time.Date(y, time.Month(m), day, 0, 0, 0, 0, time.UTC)
@@ -340,13 +344,14 @@ func nearest(d time.Time, at func(y int) (time.Time, bool)) (best Span, ok bool)
 	return best, ok
 }
 
-// weekOf is the nth week of a month of a year, 0 for the nearest, the first one beginning with its first day.
+// weekOf returns the nth week of a month of year y. The first week begins on the first day of the
+// month. If y is 0, the month is the one that is nearest to d.
 func weekOf(d time.Time, n, m, y int) (Span, bool) {
 	first, ok := dayOf(d, y, m, 7*(n-1)+1)
 	return Span{first.From, first.From.AddDate(0, 0, 6)}, ok && n >= 1 && n <= 4
 }
 
-// easter is Easter Sunday (the Gregorian computus of Meeus, Jones and Butcher).
+// easter returns Easter Sunday of a year (the Gregorian computus of Meeus, Jones and Butcher).
 func easter(y int) time.Time {
 	a, b, c := y%19, y/100, y%100
 	h := (19*a + b - b/4 - (b-(b+8)/25+1)/3 + 15) % 30
@@ -356,7 +361,7 @@ func easter(y int) time.Time {
 	return time.Date(y, time.Month(n/31), n%31+1, 0, 0, 0, 0, time.UTC)
 }
 
-// feast is a day of every year: of a month, or so many days from Easter.
+// feast is a day of every year. If month is 0, day counts the days after Easter Sunday.
 type feast struct{ month, day int }
 
 func (f feast) in(y int) (time.Time, bool) {
@@ -366,16 +371,17 @@ func (f feast) in(y int) (time.Time, bool) {
 	return time.Date(y, time.Month(f.month), f.day, 0, 0, 0, 0, time.UTC), true
 }
 
-// soon is how near a feast is that is named without saying which.
+// soon is the largest distance of a feast that a text names without "last" or "next".
 const soon = 31 * 24 * time.Hour
 
-// feastNear is the feast nearest to a day, if it is near.
+// feastNear returns the occurrence of a feast that is nearest to d. ok is false if it is not near.
 func feastNear(d time.Time, f feast) (Span, bool) {
 	s, _ := nearest(d, f.in)
 	return s, s.From.Sub(d).Abs() <= soon
 }
 
-// feastFrom is the last feast before a day (way −1) or the next after it (1).
+// feastFrom returns the last occurrence of a feast before d if way is -1, or the next one after d if
+// way is 1.
 func feastFrom(d time.Time, f feast, way int) (Span, bool) {
 	t, _ := f.in(d.Year())
 	if way < 0 && !t.Before(d) || way > 0 && !t.After(d) {

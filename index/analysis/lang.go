@@ -42,16 +42,16 @@ import (
 	_ "github.com/blevesearch/bleve/v2/analysis/lang/tr"
 )
 
-// recipe names the filters that stem a word of a language, by bleve's names,
-// in order. Words reach them in lower case.
+// recipe names the filters of bleve that stem a word of a language, in their order. They get words in
+// lower case.
 type recipe struct {
 	code    string
 	filters []string
 }
 
-// recipes lists the languages. Those before "ru" are written in Latin letters and recognised by
-// their function words. If two fit equally, the first wins. All others are recognised by their
-// script.
+// recipes lists the languages. The languages before "ru" are written in Latin letters and are
+// recognised by their function words. If two fit equally, the first one is taken. The others are
+// recognised by their script.
 var recipes = [...]recipe{
 	{"en", []string{"possessive_en", "stemmer_porter"}},
 	{"es", []string{"normalize_es", "stemmer_es_light"}},
@@ -78,8 +78,8 @@ var recipes = [...]recipe{
 var unstemmed = [...]string{"ca", "cs", "eu", "ga", "gl", "hr", "id", "pl", "bg", "ckb", "el", "fa", "hy"}
 
 const (
-	// firstBare is the bit of the first of unstemmed; those in Latin letters end
-	// before firstOther.
+	// firstBare is the bit of the first of unstemmed. The bits of those in Latin letters are below
+	// firstOther.
 	firstBare  = 18
 	firstOther = firstBare + 8
 	languages  = firstBare + 13
@@ -105,14 +105,13 @@ const (
 	roman   = -2 // Latin letters: the language depends on the text
 )
 
-// lexicon is everything the languages need. It is built once and never
-// changes; the filters hold no state.
+// lexicon holds the filters and function words of all languages. It is built once and never changes.
 type lexicon struct {
-	// filters are those of each of recipes.
+	// filters holds the filters of each of recipes.
 	filters [len(recipes)][]analysis.TokenFilter
-	// stops gives a word's languages, as bits, in which it is a function word.
+	// stops maps a word to the languages, as bits, in which it is a function word.
 	stops map[string]uint32
-	// asks gives those in which a question drops it, too, as in [asking].
+	// asks maps a word to the languages, as bits, in which it is one of the words of asking.
 	asks  map[string]uint32
 	fold  *asciifolding.AsciiFoldingFilter
 	width analysis.TokenFilter
@@ -155,7 +154,7 @@ func (lx *lexicon) loadStops(cache *registry.Cache, code string, bit int) {
 	lx.add(lx.asks, strings.Fields(asking[code]), bit)
 }
 
-// add notes words of a language, as they are scanned and without accents.
+// add adds words of a language to a map, as they are scanned and without accents.
 func (lx *lexicon) add(to map[string]uint32, list []string, bit int) {
 	for _, w := range list {
 		w = strings.Map(lower, w)
@@ -164,8 +163,7 @@ func (lx *lexicon) add(to map[string]uint32, list []string, bit int) {
 	}
 }
 
-// folded takes the accents off a word and leaves only letters, digits and
-// apostrophes.
+// folded returns a word without accents, with only its letters, digits and apostrophes.
 func (lx *lexicon) folded(w string) string {
 	if isASCII(w) {
 		return w
@@ -201,8 +199,8 @@ type tally struct {
 	bare [firstOther - firstBare]int
 }
 
-// count adds one word, which is a function word in some languages. One that several languages
-// share counts less for each.
+// count adds one word. functional holds, as bits, the languages in which it is a function word. A word
+// that several languages share counts less for each.
 func (t *tally) count(w *word, functional uint32) {
 	t.words++
 	for i := range t.bare {
@@ -221,7 +219,7 @@ func (t *tally) count(w *word, functional uint32) {
 	t.share(w.hint, hintWeight)
 }
 
-// share gives each of some languages its part of a weight.
+// share divides a weight among the languages in mask.
 func (t *tally) share(mask uint32, weight float64) {
 	if mask == 0 {
 		return
@@ -232,8 +230,8 @@ func (t *tally) share(mask uint32, weight float64) {
 	}
 }
 
-// hintWeight is the weight of a word with a characteristic letter, relative to a
-// function word: names wander between languages with their letters.
+// hintWeight is the weight of a word with a characteristic letter, relative to a function word. It is
+// small because names keep their letters in texts of other languages.
 const hintWeight = 0.5
 
 // hints are letters that only one language has, or a few.
@@ -261,15 +259,14 @@ func hintOf(w string) (mask uint32) {
 	return mask
 }
 
-// vietnamese reports whether a word has letters that no other language writes.
-// Without its accents it may look like a function word of another: dữ is not French
-// du.
+// vietnamese reports whether a word has letters that only Vietnamese has. Such a word must not count
+// as the function word of another language that it resembles without accents: dữ is not French "du".
 func vietnamese(w string) bool {
 	return !isASCII(w) && strings.ContainsFunc(w, func(r rune) bool { return r >= 0x1EA0 && r <= 0x1EF9 || r == 'ơ' || r == 'ư' })
 }
 
-// best returns the language with the most evidence, English without any: texts without function
-// words mostly hold names and code.
+// best returns the language with the most evidence, or English if there is none. Texts without
+// function words are mostly names and code.
 func (t *tally) best() int {
 	best := english
 	for i, w := range t.weight {

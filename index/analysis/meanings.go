@@ -11,8 +11,8 @@ import (
 //go:embed meanings.txt
 var meaningsText string
 
-// meanings are the lines of meanings.txt, and by each of their words the lines that hold it. dense
-// are the words in writing without spaces.
+// meanings holds the lines of meanings.txt, and for each word the lines that hold it. dense are the
+// words in scripts without spaces.
 type meanings struct {
 	lines [][]string
 	of    map[string][]int

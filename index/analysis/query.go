@@ -6,13 +6,12 @@ import (
 	"sync"
 )
 
-// particles are the characters that only hold a Chinese or Japanese sentence
-// together. They are in nearly every text, so a question drops one that is
-// alone.
+// particles are Chinese and Japanese characters with a grammatical function only. They are in nearly
+// every text, so a question drops a particle that stands alone between other characters.
 const particles = "的了是在和与吗呢吧啊么也の は が を に で と も へ や か"
 
-// pairTexts are the pairs of characters that Chinese and Japanese questions are made
-// with: question words, copulas and endings of verbs. A question drops these too.
+// pairTexts are pairs of characters that a Chinese or Japanese question drops: question words, copulas
+// and endings of verbs.
 const pairTexts = "什么 怎么 么样 多少 哪里 哪些 哪个 哪儿 为什 么时 如何 是否 是什 是谁 几个 有多 请问 " +
 	"です ます すか ませ せん した まし てい いる いた れる れた され して する から まで では には とは ので のは のか のに って こと もの ため よう " +
 	"いつ どこ だれ なに なぜ どれ どの どん んな くら らい いく くつ つで たか るか たい ない なる ある あり りま きま れま れて ると たの るの なの はい はど はな はだ でし でき"
@@ -27,11 +26,9 @@ var stopPairs = sync.OnceValue(func() map[[2]rune]bool {
 	return out
 })
 
-// Query returns the terms of a question, without repeats, in order. langs are
-// the languages (codes as AppendIndex returns them) of the documents that the
-// question is put to, the commonest first; nil means English and whatever the
-// question itself seems to be. The result is empty only if the question holds
-// no letter, digit or emoji.
+// Query returns the terms of a question in order, each once. langs are the languages of the searched
+// documents, as codes that AppendIndex returns, the most frequent first. nil means English and the
+// language of the question. The result is empty only if the question has no letter, digit or emoji.
 func (a *Analyzer) Query(text string, langs []string) []string {
 	q := a.query(text, langs)
 	if len(q.terms) == 0 {
@@ -69,9 +66,9 @@ func (a *Analyzer) languages(langs []string) []int {
 	return set
 }
 
-// stopLanguage returns the language whose function words the question drops:
-// the one with the most of them. One lone hit of a language that the index
-// doesn't hold is a coincidence ("die" in an English question).
+// stopLanguage returns the language whose function words the question drops. It is the language with
+// the most function words in the question. A single function word of a language that the index
+// doesn't hold is a coincidence, such as "die" in an English question.
 func (a *Analyzer) stopLanguage(set []int, known bool) int {
 	t := a.tally(true)
 	if mostlyHinted*t.hinted >= t.words && t.hinted > 0 {
@@ -93,12 +90,12 @@ func (a *Analyzer) stopLanguage(set []int, known bool) int {
 	return t.bareBeats(best)
 }
 
-// mostlyHinted is of how many words one with letters that only Vietnamese has makes a
-// question Vietnamese.
+// A question is Vietnamese if at least one in mostlyHinted of its words has letters that only
+// Vietnamese has.
 const mostlyHinted = 3
 
-// bareBeats returns best, or the language without a stemmer that has at least two function words in
-// the question, and two more than best. One word more may belong to a larger neighbour of it.
+// bareBeats returns best, or a language without a stemmer if it has at least two function words in the
+// question and two more than best. One more would not suffice, because related languages share words.
 func (t *tally) bareBeats(best int) int {
 	most := 1
 	if best >= 0 {
@@ -160,8 +157,8 @@ func (q *query) isStop(w *word) bool {
 // bulgarian is the bit of the other language in Cyrillic letters.
 const bulgarian = firstOther
 
-// grams adds the terms of a run. If a run has pairs, its single characters add nothing and
-// cost much; a lone particle has no meaning.
+// grams adds the terms of a run of characters. If the run has pairs, its single characters are left
+// out, because many texts hold them. A lone particle is left out too.
 func (q *query) grams(it *item, dropStops bool) {
 	run := q.a.runes[it.from:it.to]
 	if it.class == dense && len(run) > 1 {
@@ -190,8 +187,8 @@ func (q *query) add(t string) {
 	}
 }
 
-// lone reports whether a character is a word of its own in Japanese. It is if it is not kana and
-// has only kana as neighbours.
+// lone reports whether a character is probably a whole word in Japanese: it is not kana, and its
+// neighbours are kana.
 func lone(run []rune, i int) bool {
 	before, after := i == 0 || kana(run[i-1]), i+1 == len(run) || kana(run[i+1])
 	return len(run) > 1 && !kana(run[i]) && before && after
@@ -199,8 +196,8 @@ func lone(run []rune, i int) bool {
 
 func kana(r rune) bool { return r >= 0x3041 && r <= 0x30FF }
 
-// Stems returns the terms of [Analyzer.Query] for a word except its root: those that represent
-// the word and its inflections, and no other word. langs is as there.
+// Stems returns the terms of [Analyzer.Query] for a word, except its root, which other words may
+// share. langs has the same meaning as for Query.
 func (a *Analyzer) Stems(word string, langs []string) (out []string) {
 	a.scan(word)
 	set := a.languages(langs)
@@ -231,10 +228,9 @@ func (a *Analyzer) Stems(word string, langs []string) (out []string) {
 	return out
 }
 
-// Words returns, for each of the terms that [Analyzer.Query] made of a question, the
-// number of the word that it is of, from 0. Of a word there may be several terms: its
-// stems in several languages. In writing without spaces each pair of characters is a
-// word.
+// Words returns, for each term that [Analyzer.Query] returned for a question, the number of its word
+// in the question, from 0. A word may have several terms: its stems in several languages. In scripts
+// without spaces, each pair of characters counts as a word.
 func (a *Analyzer) Words(text string, terms []string) []int {
 	a.scan(text)
 	out := make([]int, len(terms))

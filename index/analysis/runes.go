@@ -2,7 +2,7 @@ package analysis
 
 import "unicode"
 
-// class is the part a character plays in a text.
+// class says how a character takes part in words.
 type class uint8
 
 const (
@@ -83,8 +83,8 @@ func classOf(r rune) class {
 	return space
 }
 
-// canon maps characters that are only another shape of a plain one: full-width
-// forms, typographic apostrophes and hyphens.
+// canon replaces variants of a character by the plain one: full-width forms, typographic apostrophes
+// and hyphens.
 func canon(r rune) rune {
 	switch {
 	case r < 0x80:
@@ -99,9 +99,8 @@ func canon(r rune) rune {
 	return r
 }
 
-// lower returns the lower case of a letter, with the spellings that writers
-// use side by side made one: final sigma, ё, the carriers of Arabic hamza,
-// Persian keyboards' kaf and yeh.
+// lower returns the lower case of a letter. It also replaces letters that writers exchange for each
+// other by one: final sigma, ё, the carriers of Arabic hamza, and kaf and yeh of Persian keyboards.
 func lower(r rune) rune {
 	switch r {
 	case 'ς':
@@ -120,15 +119,15 @@ func lower(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// dropped reports whether a mark carries no meaning of its own: accents set
-// apart from their letter, Arabic and Hebrew vowel points.
+// dropped reports whether terms leave out a combining mark: an accent, or an Arabic or Hebrew vowel
+// point.
 func dropped(r rune) bool {
 	return r >= 0x0300 && r <= 0x036F || r >= 0x0591 && r <= 0x05C7 ||
 		r >= 0x064B && r <= 0x0652 || r == 0x0670
 }
 
-// bareGreek takes the accent off a small Greek letter; lists of function words are
-// written without.
+// bareGreek returns a small Greek letter without its accent, because the lists of function words have
+// no accents.
 func bareGreek(r rune) rune {
 	switch r {
 	case 'ά':

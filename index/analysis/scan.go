@@ -14,14 +14,13 @@ const (
 	shortBreve = 0x0306
 )
 
-// item is one piece of a scanned text: a word, or a run of characters of a
-// script without spaces.
+// item is a word of a scanned text, or a run of characters of a script without spaces.
 type item struct {
 	word *word
 	// from and to bound the run's characters in Analyzer.runes.
 	from, to int
 	class    class
-	// at is where in the text its source begins, in bytes.
+	// at is the offset of the item in the text, in bytes.
 	at int
 }
 
@@ -56,7 +55,7 @@ func (a *Analyzer) scan(text string) {
 	}
 }
 
-// decode reads the character at i and maps it to its plain shape.
+// decode returns the character at i, as canon maps it, and its size in bytes.
 func decode(text string, i int) (rune, int) {
 	if c := text[i]; c < utf8.RuneSelf {
 		return rune(c), 1
@@ -104,8 +103,8 @@ func simple(text string, i int) int {
 	return 0
 }
 
-// endsWord has the characters that belong to no word, whatever follows them: not those that join
-// its parts or make a name of a letter.
+// endsWord holds the ASCII characters that always end a word. Characters that may join two parts of a
+// name, or that belong to names such as C++, are not among them.
 var endsWord = func() (t [256]bool) {
 	for _, c := range " \n\r\t,;:!?()[]{}\"*`/\\|<>=" {
 		t[c] = true
@@ -143,8 +142,8 @@ func (a *Analyzer) compound(text string, i int) int {
 	return a.finish(text, i, h)
 }
 
-// mark adds a combining mark to the word, or leaves it out. The Cyrillic short
-// i is a letter of its own, and is composed.
+// mark adds a combining mark to the word, or leaves it out. It combines the Cyrillic и and a breve into
+// the letter й.
 func (a *Analyzer) mark(r rune) {
 	if n := len(a.buf); r == shortBreve && n >= 2 && string(a.buf[n-2:]) == "и" {
 		a.buf = append(a.buf[:n-2], "й"...)
@@ -204,8 +203,7 @@ func (a *Analyzer) finish(text string, i int, h humps) int {
 	return i
 }
 
-// sharp adds a second name for languages called by one letter and a sign: C++,
-// C#, F#.
+// sharp adds a second term for names of a letter and a sign, such as C++, C# and F#.
 func (a *Analyzer) sharp(text string, i int) int {
 	if len(a.buf) != 1 || i >= len(text) {
 		return i
@@ -242,9 +240,9 @@ type humps struct {
 	count  int
 }
 
-// cut takes the next letter, its offset, and the letter after it. It reports where a new part
-// begins: before a capital after a small letter, and before the last of several capitals that a
-// small letter follows, except a plural s as in "APIs".
+// cut takes the next letter, its offset, and the text after it. It returns the offset of a new part if
+// one begins: at a capital after a small letter, and at the last of several capitals that a small
+// letter follows, except a plural s as in "APIs".
 func (h *humps) cut(r rune, at int, rest string) (int, bool) {
 	if unicode.IsUpper(r) {
 		begins := h.lower

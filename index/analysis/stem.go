@@ -9,26 +9,26 @@ import (
 	"github.com/blevesearch/bleve/v2/analysis"
 )
 
-// word is a distinct lower-case word with the terms it leaves, found out once.
+// word is a word in lower case with its terms, which are computed once.
 type word struct {
 	text string
-	// stop holds, as bits, the languages in which it is a function word, and asks also those in
-	// which it only asks.
+	// stop holds, as bits, the languages in which the word is a function word. asks holds these
+	// languages and those in which it is one of the words of asking.
 	stop, asks uint32
-	// hint holds, likewise, the languages that its letters hint at.
+	// hint holds, as bits, the languages that its letters suggest.
 	hint uint32
 	// script is an index into recipes for words whose letters identify their
 	// language, roman for those in Latin letters, plain for the rest.
 	script int
-	// terms are the terms of the word in language lang, separated by spaces; more has them for
-	// the other languages once they were needed.
+	// terms are the terms of the word in language lang, separated by spaces. more holds the terms in
+	// other languages that were needed.
 	lang  int
 	terms string
 	more  []string
 }
 
-// in returns the terms of w in Latin language l, which words of other scripts
-// ignore.
+// in returns the terms of w. l is the language of words in Latin letters. It has no effect on words of
+// other scripts.
 func (lx *lexicon) in(w *word, l int) string {
 	if w.script != roman {
 		l = w.script
@@ -49,10 +49,10 @@ func (lx *lexicon) in(w *word, l int) string {
 	return w.terms
 }
 
-// terms stems a word for language l. An accent can change the ending that a stemmer takes off, so
-// a word with accents leaves its stem and the stem of its bare form. In Vietnamese accents
-// distinguish words, so a syllable yields itself and its bare form, for users who type without
-// accents.
+// terms returns the terms of a word in language l. The ending that a stemmer removes may depend on an
+// accent, so a word with accents has two terms: its stem, and the stem of the word without accents. In
+// Vietnamese accents distinguish words, so a syllable yields itself and its form without accents, for
+// users who type without accents.
 func (lx *lexicon) terms(w string, l int) string {
 	out := lx.term(w, l)
 	if bare := lx.folded(w); bare != w {
@@ -72,7 +72,8 @@ func (lx *lexicon) terms(w string, l int) string {
 	return out
 }
 
-// term is one word stemmed and folded. A filter that leaves nothing is undone.
+// term returns the stem of a word without accents. The result of a filter that leaves nothing is
+// ignored.
 func (lx *lexicon) term(w string, l int) string {
 	switch l {
 	case plain, vietnam:
@@ -97,8 +98,8 @@ func (lx *lexicon) term(w string, l int) string {
 	return lx.folded(string(ts[0].Term))
 }
 
-// apostrophes handles those that the language's own rules left in place: the
-// word is kept without them, and so are its longer sides.
+// apostrophes handles the apostrophes that the rules of the language left in a word. It returns the
+// word without them, and its parts of more than two letters.
 func (lx *lexicon) apostrophes(terms string, l int) string {
 	var out []string
 	for _, t := range strings.Fields(terms) {
@@ -112,8 +113,7 @@ func (lx *lexicon) apostrophes(terms string, l int) string {
 	return strings.Join(out, " ")
 }
 
-// scriptOf returns the script of a word's first letter, which decides which
-// stemmer it needs.
+// scriptOf returns the script of a word's first letter, which selects the stemmer.
 func scriptOf(w []byte) int {
 	for i := 0; i < len(w); {
 		r, n := utf8.DecodeRune(w[i:])
@@ -135,23 +135,22 @@ func scriptOf(w []byte) int {
 	return plain
 }
 
-// A stem is not enough where words are built out of words by endings, as in Turkish,
-// Finnish, Hungarian, Greek and Russian, by joining, as in German and its neighbours, or by
-// the vowels in between, as in Arabic: школьник and школьный, Rundfunk and
-// Rundfunkgesetz, اكتشف and مكتشف have stems of their own. A word of these languages
-// leaves a second term, its root as far as its letters show it, so that related words
-// are found, and the same word still counts more.
+// Some languages derive words from words: by endings (Turkish, Finnish, Hungarian, Greek, Russian), by
+// joining words (German and its neighbours), or by the vowels between the consonants (Arabic). Related
+// words then have different stems: школьник and школьный, Rundfunk and Rundfunkgesetz, اكتشف and مكتشف.
+// In these languages a word has a second term, an approximation of its root, by which related words
+// are found. The same word still scores higher, because both terms match.
 
-// rootLetters is the number of letters of a word that are taken for its root. Cutting
-// words to five letters does as well for Turkish as taking them apart (Can et al.,
-// Information Retrieval on Turkish Texts, 2008), and about as well for the others
-// (McNamee and Mayfield, Character N-Gram Tokenization for European Language Text
-// Retrieval, 2004). German on paragraphs: recall@10 .983 without, .989 with five, .988
-// with six. English loses by it and Spanish gains nothing.
+// rootLetters is the number of first letters of a word that count as its root. Cutting words to five
+// letters works as well for Turkish as morphological analysis (Can et al., Information Retrieval on
+// Turkish Texts, 2008), and about as well for the others (McNamee and Mayfield, Character N-Gram
+// Tokenization for European Language Text Retrieval, 2004). On German paragraphs recall@10 is .983
+// without roots, .989 with five letters and .988 with six. English results become worse with roots,
+// and Spanish results no better, so neither has them.
 const rootLetters = 5
 
-// rootOf returns the root of a word without accents, whose terms begin with its stem; "" if it
-// has no root.
+// rootOf returns the root of a word, or "" if it has none. bare is the word without accents, and terms
+// are its terms, the stem first.
 func rootOf(bare, terms string, l int) (root string) {
 	stem, _, _ := strings.Cut(terms, " ")
 	switch l {
@@ -170,7 +169,7 @@ func rootOf(bare, terms string, l int) (root string) {
 	return root
 }
 
-// cutAt returns the first n letters of a longer word, else "".
+// cutAt returns the first n letters of a word, or "" if the word is not longer than that.
 func cutAt(w string, n int) string {
 	for i := range w {
 		if n == 0 {
@@ -181,9 +180,9 @@ func cutAt(w string, n int) string {
 	return ""
 }
 
-// skeleton returns the consonants of an Arabic stem, without the م that makes
-// nouns of verbs: plurals and participles are made by other vowels between them.
-// Fewer than three would be too ambiguous.
+// skeleton returns the consonants of an Arabic stem, without the م that turns verbs into nouns. Plurals
+// and participles differ only in the vowels between the consonants. It returns "" for fewer than
+// three consonants, because they would be too ambiguous.
 func skeleton(w string) string {
 	out := strings.Map(func(r rune) rune {
 		switch r {
@@ -204,8 +203,7 @@ func skeleton(w string) string {
 
 func runes(w string) int { return len([]rune(w)) }
 
-// ownStops are function words of languages whose bleve packages need a module that
-// is not among ours.
+// ownStops holds function words of languages whose bleve packages need a further module.
 var ownStops = map[string]string{
 	"ar": "في من على إلى عن مع هذا هذه ذلك تلك التي الذي الذين ما ماذا متى أين كيف كم هل لماذا هو هي هم نحن أنا أنت كان كانت يكون قد ثم أو أم أن إن لا لم لن " +
 		"كل بعد قبل عند أي بين منذ حتى لكن كما إذا غير يتم و ف ب ل",
@@ -216,17 +214,15 @@ var ownStops = map[string]string{
 		"jego jej ich który która które ile jaki jaka jakie",
 }
 
-// Affixes of Arabic that a light stemmer takes off, the longest first, in the spelling that lower
-// gives them: the article with the particles that are written together with it, and the endings
-// of number, gender and possession. The choice of affixes is that of light10 (Larkey, Ballesteros
-// and Connell 2007).
+// Arabic affixes that lightArabic removes, the longest first, spelled as lower returns them: the
+// article with the particles that are written together with it, and the endings of number, gender
+// and possession. They are the affixes of light10 (Larkey, Ballesteros and Connell 2007).
 var (
 	arabicPrefixes = []string{"وال", "بال", "كال", "فال", "ال", "لل"}
 	arabicSuffixes = []string{"ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي"}
 )
 
-// lightArabic takes prefixes and suffixes off a word, as long as two letters
-// remain of a prefix's rest and of a suffix's.
+// lightArabic removes prefixes and suffixes from a word as long as at least two letters remain.
 func lightArabic(w string) string {
 	const least = 2
 	r := []rune(w)
