@@ -81,16 +81,16 @@ const (
 	ReadWrite Mode = "rw"
 	// ReadOnly never changes the file.
 	ReadOnly Mode = "ro"
-	// Immutable is ReadOnly for a place where nothing may be created, not even
-	// the lock files of a reader. The file must not be written meanwhile.
+	// Immutable is ReadOnly without any new file, not even a reader's lock file. Nobody may write the
+	// file meanwhile.
 	Immutable Mode = "immutable"
-	// Memory is no file: all connections of the process to one name, which begins with a slash,
-	// share the content, which is kept until the last is closed.
+	// Memory keeps the data in memory and uses no file. All connections of the process to the same
+	// name, which begins with a slash, share the data until the last of them is closed.
 	Memory Mode = "memory"
 )
 
-// PageSize of new files, in bytes. Large pages hold a chunk's text in one piece
-// and make vector scans a quarter faster than the default of 4096 (measured).
+// PageSize is the page size of new files, in bytes. Large pages hold a chunk's text in one piece and
+// make scans of vectors a quarter faster than the default of 4096 (measured).
 const PageSize = 16384
 
 // cacheKiB returns the size of a connection's page cache. SQLite's default of 2 MiB is smaller
@@ -103,24 +103,24 @@ func cacheKiB(mode Mode) string {
 	return "65536"
 }
 
-// code is an extended result code of SQLite (sqlite.org/rescode.html), 0 for an error without one.
+// code is an extended result code of SQLite (sqlite.org/rescode.html). It is 0 for an error without a
+// code.
 type code int
 
-// is reports whether a code is one of some primary codes.
+// is reports whether the primary code of c is one of primary.
 func (c code) is(primary ...code) bool { return slices.Contains(primary, c&0xff) }
 
-// Vague reports whether a code does not tell what is wrong.
+// Vague reports whether a code does not identify the fault.
 func (c code) Vague() bool { return c == 0 || c == 1 }
 
-// Damaged is for a file that is corrupt, no database, or too short. Busy is for a lock that another
-// program holds, Full for a full disk, and Unwritable for a file that can't be written or opened.
+// Damaged reports a file that is corrupt, no database, or too short. Busy reports a lock that another
+// program holds. Full reports a full disk. Unwritable reports a file that can't be written or opened.
 func (c code) Damaged() bool    { return c.is(11, 26) || c == 10|2<<8 }
 func (c code) Busy() bool       { return c.is(5, 6) }
 func (c code) Full() bool       { return c.is(13) }
 func (c code) Unwritable() bool { return c.is(8, 14) }
 
-// fileURI returns the name under which SQLite opens a path: percent-escaped,
-// since a plain name can't carry a mode.
+// fileURI returns the URI by which SQLite opens a path in a mode.
 func fileURI(path string, mode Mode, params url.Values) string {
 	p := filepath.ToSlash(path)
 	if filepath.VolumeName(path) != "" {
@@ -155,8 +155,8 @@ func Open(path string, mode Mode, busy time.Duration) (*sql.DB, error) {
 		v.Set("_synchronous", "NORMAL")
 	}
 	if mode == ReadWrite || mode == Memory {
-		// A transaction that reads first and then writes fails at once if somebody else wrote in
-		// between, whatever the timeout: callers must take the lock at its start.
+		// A transaction that takes the write lock only after a read fails at once if another
+		// connection has written in between, whatever the timeout. So it takes the lock at its start.
 		v.Set("_txlock", "immediate")
 	}
 	db, err := sql.Open(driver, fileURI(path, mode, v))

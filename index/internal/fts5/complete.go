@@ -11,9 +11,9 @@ import (
 // A chunk with every word of the question may rank far below chunks that repeat some of the words.
 // So may a file whose name has every word. The search finds both in addition to the best chunks.
 
-// Complete finds rows that hold a term of each word of the question, words[i] being the terms of
-// word i: the n best of all, and the n best of those that hold each word in the names of their
-// file. If the word lists can't be read, SQLite searches instead.
+// Complete finds the rows that hold a term of each word of the question. words[i] are the terms of
+// word i. all are the n best of these rows. named are the n best of those that hold each word in the
+// names of their file. If the word lists can't be read, SQLite searches instead.
 func (s *search) Complete(ctx context.Context, words [][]string, n int) (all, named []Row, err error) {
 	if s.lists != nil {
 		all, named, err := s.complete(ctx, words, n)
@@ -37,7 +37,7 @@ func (s *search) Complete(ctx context.Context, words [][]string, n int) (all, na
 	return all, named, err
 }
 
-// completed is a row that holds each word so far.
+// completed is a row that holds each of the words read so far.
 type completed struct {
 	at    int32
 	score float64
@@ -81,7 +81,7 @@ func (s *search) complete(ctx context.Context, words [][]string, n int) (all, na
 	return bestRows(rows, n), bestRows(inNames, n), nil
 }
 
-// union returns the rows that hold any of the terms of a word, in order.
+// union returns the rows that hold any of the terms of a word, in the order of their numbers.
 func (l *wordLists) union(ps []*postings) (out []completed) {
 	for _, p := range ps {
 		idf := l.idf(p)
@@ -105,7 +105,7 @@ func (l *wordLists) union(ps []*postings) (out []completed) {
 	return out[:n]
 }
 
-// intersect returns the rows of both, with their scores added up.
+// intersect returns the rows that are in both a and b, with the sums of their scores.
 func intersect(a, b []completed) []completed {
 	out, j := a[:0], 0
 	for _, c := range a {

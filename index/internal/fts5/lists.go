@@ -13,18 +13,18 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// wordLists holds the data of the word lists that searches keep in memory: their places, the
-// length of each chunk, and the lists of the words searched for last. It belongs to one structure
-// record: while that is unchanged, no word was added and none removed.
+// wordLists holds the data of the word lists that searches keep in memory: the segments, the length of
+// each chunk, and the lists of the words that were searched last. It is valid as long as the structure
+// record is unchanged, because every added or removed word changes that record.
 type wordLists struct {
 	segments []segment
-	// lengths has every chunk's number of words, by row from base on; 0 for
-	// rows that are gone.
+	// lengths holds the number of words of each chunk, by its row number minus base. It is 0 for a
+	// deleted row.
 	lengths []uint32
 	base    int64
 	// rows and mean are the number of chunks and their mean length.
 	rows, mean float64
-	// norms are those of lengths from 0 on.
+	// norms holds the results of norm for the lengths from 0.
 	norms []float64
 	// kept are the lists of words that were searched for.
 	kept textutil.Recent[string, *postings]
@@ -32,7 +32,7 @@ type wordLists struct {
 	sums sync.Pool
 }
 
-// loadLists reads the data to keep. rows and mean are taken from the totals that bm25 uses.
+// loadLists reads a wordLists. It takes rows and mean from the totals that bm25 uses.
 func loadLists(ctx context.Context, db drv.Conn, structure []byte) (*wordLists, error) {
 	var version string
 	var totals []byte
@@ -80,12 +80,12 @@ func (l *wordLists) readLengths(ctx context.Context, db drv.Conn) error {
 	}, "SELECT id, sz FROM chunks_fts_docsize ORDER BY id")
 }
 
-// maxSparse bounds the span of row numbers that n chunks may have: those of
-// deleted chunks are not given out again, but take up memory here.
+// maxSparse bounds the range of row numbers that n chunks may have. Row numbers of deleted chunks are
+// never used again, but take memory in lengths.
 func maxSparse(n int64) int64 { return 64*n + 1<<20 }
 
-// top finds the n best rows for the words, best first, equal ones by row, as SQLite's bm25 would
-// return them.
+// top returns the n best rows for the words, best first. Rows with equal scores are in the order of
+// their numbers, as with SQLite's bm25.
 func (l *wordLists) top(ctx context.Context, db drv.Conn, terms []string, n int) ([]Row, error) {
 	lists, err := l.find(ctx, db, terms)
 	if err != nil {
@@ -107,14 +107,14 @@ func (l *wordLists) top(ctx context.Context, db drv.Conn, terms []string, n int)
 	return out, nil
 }
 
-// sums are the scores of a search: one for each of wordLists.lengths, and which of
-// them are not 0.
+// sums holds the scores of a search. at has one for each of wordLists.lengths. touched lists the
+// indexes whose score is not 0.
 type sums struct {
 	at      []float64
 	touched []int32
 }
 
-// find returns the lists of words: those that are kept, and the others from the file.
+// find returns the lists of words. It reads those that are not kept in memory from the file.
 func (l *wordLists) find(ctx context.Context, db drv.Conn, terms []string) ([]*postings, error) {
 	out := make([]*postings, len(terms))
 	var missing []string
@@ -143,12 +143,11 @@ func (l *wordLists) find(ctx context.Context, db drv.Conn, terms []string) ([]*p
 	return out, nil
 }
 
-// maxPages bounds the pages of one search; a spoilt record may ask for any
-// number.
+// maxPages bounds the pages that one search reads, because a damaged record may request any number.
 const maxPages = 1 << 18
 
-// fetch reads all pages that hold the words' rows: first those on which the words may begin, then
-// those after pages that end with one of them.
+// fetch reads all pages that hold the words' rows. It first reads the pages on which the words may
+// begin, and then the later pages of words whose rows continue there.
 func (l *wordLists) fetch(ctx context.Context, db drv.Conn, terms []string) (map[int64][]byte, error) {
 	var ids []int64
 	behind := map[*segment][][]byte{}
@@ -196,8 +195,8 @@ func (l *wordLists) fetch(ctx context.Context, db drv.Conn, terms []string) (map
 	return readPages(ctx, db, ids, pages)
 }
 
-// add adds a word's share to the sums. The formula is that of fts5_aux.c, in the same
-// order of operations.
+// add adds a word's share to the scores of its rows. It uses the formula of SQLite's fts5_aux.c, with
+// the same order of operations.
 func (l *wordLists) add(sums []float64, touched []int32, found *postings) []int32 {
 	idf := l.idf(found)
 	for c := found.start(); c.next(); {
@@ -234,7 +233,7 @@ func (l *wordLists) norm(length uint32) float64 {
 // maxNorms bounds the lengths whose norm is kept.
 const maxNorms = 4096
 
-// makeNorms computes those of the usual lengths.
+// makeNorms computes the norms of the usual lengths.
 func (l *wordLists) makeNorms() {
 	norms := make([]float64, min(maxNorms, slices.Max(l.lengths)+1))
 	for i := range norms {
@@ -243,8 +242,8 @@ func (l *wordLists) makeNorms() {
 	l.norms = norms
 }
 
-// postings gathers a word's rows from all segments, in order. Deleted rows, which
-// stay in the lists until these are merged, are passed over.
+// postings returns a word's rows from all segments, in order. It skips deleted rows, which remain in
+// the lists until the segments are merged.
 func (l *wordLists) postings(key []byte, pages map[int64][]byte) (*postings, error) {
 	var found []posting
 	d := decoder{yield: func(row int64, freq float64, named bool) {
@@ -271,15 +270,15 @@ func (l *wordLists) postings(key []byte, pages map[int64][]byte) (*postings, err
 	return out, nil
 }
 
-// posting is a place in wordLists.lengths, how often a word is there, and whether it is in the
-// names of the file.
+// posting is one row of a word: its index in wordLists.lengths, how often it holds the word, and
+// whether the word is in the names of the row's file.
 type posting struct {
 	at    int32
 	freq  float64
 	named bool
 }
 
-// best sorts out the n rows with the highest sums.
+// best returns the n rows with the highest sums.
 func (l *wordLists) best(sums []float64, touched []int32, n int) []Row {
 	n = min(n, len(touched))
 	out, floor := make([]Row, 0, 2*n), 0.0

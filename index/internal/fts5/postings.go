@@ -8,12 +8,12 @@ package fts5
 type postings struct {
 	n      int
 	packed []byte
-	// last is the place packed last.
+	// last is the index of the last row.
 	last int32
 }
 
-// add appends a place in wordLists.lengths; places come in order. ok is false for one
-// that doesn't.
+// add appends a row by its index in wordLists.lengths. ok is false if the index is not larger than
+// the last one.
 func (p *postings) add(at int32, freq float64, named bool) (ok bool) {
 	gap := at - p.last
 	if p.n == 0 {
@@ -56,7 +56,7 @@ func sevens(b []byte, i int) (v uint32, end int) {
 	}
 }
 
-// cursor goes through a list.
+// cursor iterates over the rows of a list.
 type cursor struct {
 	packed []byte
 	at     int32
@@ -66,7 +66,7 @@ type cursor struct {
 
 func (p *postings) start() cursor { return cursor{packed: p.packed, at: -1} }
 
-// next takes the cursor to the next place; false at the end.
+// next moves the cursor to the next row. It returns false at the end.
 func (c *cursor) next() bool {
 	b := c.packed
 	if len(b) < 2 {
@@ -85,28 +85,28 @@ func (c *cursor) next() bool {
 	return true
 }
 
-// keptPostings bounds the lists of words that are kept, in bytes: those asked for
-// last. Questions are made of the same words again and again.
+// keptPostings bounds the lists that are kept in memory, in bytes. The lists used last are kept,
+// because questions often have the same words.
 const keptPostings = 8 << 20
 
-// cost is the size of the list of a term that is kept, in bytes.
+// cost returns the bytes of memory that the kept list of a term takes.
 func (p *postings) cost(term string) int {
 	const entry = 100 // of the maps, roughly
 	return len(p.packed) + len(term) + entry
 }
 
-// termMark begins the terms of the main index in the word lists; the table has
-// no other.
+// termMark is the first byte of every term in the word lists. FTS5 uses other bytes for prefix
+// indexes, which this table does not have.
 const termMark = '0'
 
 // decoder reads the rows of one term from one segment, page by page.
 type decoder struct {
-	// yield gets each row, how often the term is in it, weighted by column, and whether it is in
-	// the names of the row's file.
+	// yield is called with each row. freq is how often the row holds the term, weighted by column.
+	// named reports whether the term is in the names of the row's file.
 	yield func(row int64, freq float64, named bool)
 	row   int64
-	// places collects those of the row in hand; need is how many bytes of
-	// them are on the pages to come.
+	// places collects the places of the current row. need is the number of their bytes that are
+	// still to be read from later pages.
 	places []byte
 	need   int
 }
@@ -176,8 +176,8 @@ func (d *decoder) part(b []byte) error {
 	return nil
 }
 
-// emit weighs the places of a row: a place each varint, except that a 1 means
-// that the column follows.
+// emit computes the weighted frequency of a row from its places, and yields the row. Each varint is a
+// place, except that after a 1 the number of the next column follows.
 func (d *decoder) emit(places []byte) {
 	freq, weight, named := 0.0, BM25.Weights[0], false
 	for i := 0; i < len(places); i++ {

@@ -11,11 +11,11 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// Structure is a subquery for the structure record of the word lists, which is
-// another one whenever a word was added or removed.
+// Structure is a subquery for the structure record of the word lists. The record changes whenever a
+// word is added or removed.
 const Structure = "(SELECT block FROM chunks_fts_data WHERE id=10)"
 
-// Row is a chunk's row and its −bm25, at least 0.
+// Row is a chunk's row number and its score: −bm25, or 0 if that is negative.
 type Row struct {
 	Row   int64
 	Score float64
@@ -26,8 +26,8 @@ func (r Row) Compare(o Row) int {
 	return cmp.Or(cmp.Compare(o.Score, r.Score), cmp.Compare(r.Row, o.Row))
 }
 
-// Cache holds the word lists of the state of the file last seen. Several
-// goroutines may use one; its zero value is empty.
+// Cache holds the word lists of the last state of the file that a search read. Several goroutines may
+// use it at once. The zero value is empty.
 type Cache struct {
 	mu         sync.Mutex
 	structure  []byte
@@ -47,7 +47,7 @@ type search struct {
 	lists *wordLists
 }
 
-// Search begins a search in the file as db sees it, with this structure record.
+// Search begins a search for terms in the file. structure must be the structure record that db reads.
 func (c *Cache) Search(ctx context.Context, db drv.Conn, structure []byte, terms []string) *search {
 	s := &search{db: db, terms: terms}
 	if allPlain(terms) {
@@ -56,8 +56,8 @@ func (c *Cache) Search(ctx context.Context, db drv.Conn, structure []byte, terms
 	return s
 }
 
-// Counts returns how many chunks hold each word, or nil if the word lists of this structure record
-// were not read by a search before.
+// Counts returns how many chunks hold each word. It returns nil if no search has read the word lists
+// of this structure record yet.
 func (c *Cache) Counts(ctx context.Context, db drv.Conn, structure []byte, terms []string) (out []int64) {
 	c.mu.Lock()
 	lists := c.lists
@@ -78,8 +78,8 @@ func (c *Cache) Counts(ctx context.Context, db drv.Conn, structure []byte, terms
 	return out
 }
 
-// get returns the word lists, or nil if the caller must use SQLite instead: also for the first
-// search of a new state, since reading the lists takes longer than that.
+// get returns the word lists, or nil if the caller must search with SQLite. For the first search of a
+// new state it returns nil, because reading the lists takes longer than one search.
 func (c *Cache) get(ctx context.Context, db drv.Conn, structure []byte) *wordLists {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,9 +97,8 @@ func (c *Cache) get(ctx context.Context, db drv.Conn, structure []byte) *wordLis
 	return c.lists
 }
 
-// Best finds the n best rows, best first: every row with any of the words is a
-// candidate. If the word lists can't be read, SQLite searches instead, and its
-// error is returned if it can't read them either.
+// Best returns the n best of the rows that hold any of the words, best first. If the word lists can't
+// be read, SQLite searches instead.
 func (s *search) Best(ctx context.Context, n int) ([]Row, error) {
 	if s.lists != nil {
 		out, err := s.lists.top(ctx, s.db, s.terms, n)
@@ -111,21 +110,22 @@ func (s *search) Best(ctx context.Context, n int) ([]Row, error) {
 	return bestBySQL(ctx, s.db, s.terms, n)
 }
 
-// bestQuery sorts by the expression and not by the hidden column rank, which
-// would sort every match before the limit applies.
+// bestQuery finds the best rows. It sorts by an expression, because sorting by the hidden column rank
+// would sort all matches before the limit applies.
 const bestQuery = `SELECT row, max(0.0, -score) FROM (
 	SELECT rowid AS row, bm25(chunks_fts, ?, ?, ?, ?) AS score
 	FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY score LIMIT ?)`
 
-// amongQuery is bestQuery among some rows.
+// amongQuery is bestQuery limited to a list of rows.
 var amongQuery = strings.Replace(bestQuery, "ORDER", "AND +rowid IN (SELECT value FROM json_each(?)) ORDER", 1)
 
-// bestBySQL is the way that needs to know nothing of the format.
+// bestBySQL returns the n best rows as SQLite finds them.
 func bestBySQL(ctx context.Context, db drv.Conn, terms []string, n int) ([]Row, error) {
 	return rowsBySQL(ctx, db, matchExpr(terms), nil, n)
 }
 
-// rowsBySQL finds the n best rows for an expression, among some rows if they are given.
+// rowsBySQL returns the n best rows for a full-text expression. If among is not empty, only its rows
+// are candidates.
 func rowsBySQL(ctx context.Context, db drv.Conn, expr string, among []Row, n int) ([]Row, error) {
 	query, args := bestQuery, []any{BM25.Weights[0], BM25.Weights[1], BM25.Weights[2], BM25.Weights[3], expr}
 	if len(among) > 0 {
@@ -138,16 +138,15 @@ func rowsBySQL(ctx context.Context, db drv.Conn, expr string, among []Row, n int
 	return drv.All(ctx, db, func(r *Row) []any { return []any{&r.Row, &r.Score} }, query, append(args, n)...)
 }
 
-// Count counts the chunks that hold a word. (The module fts5vocab would be
-// faster, but does not notice that another connection has changed the index,
-// and then takes it for damaged.)
+// Count counts the chunks that hold a word. It does not use fts5vocab, which would be faster: fts5vocab
+// does not notice changes by other connections, and reports a changed index as damaged.
 func Count(ctx context.Context, db drv.Conn, term string) (n int64, err error) {
 	err = db.QueryRowContext(ctx, "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?", matchExpr([]string{term})).Scan(&n)
 	return n, err
 }
 
-// quoted makes a word fit to be between quotes. A zero byte would end the
-// whole expression.
+// quoted escapes a word for use between quotes. It replaces zero bytes, which would end the
+// expression.
 var quoted = strings.NewReplacer(`"`, `""`, "\x00", " ")
 
 // matchExpr returns a full-text expression that any of the words satisfies.
@@ -165,8 +164,8 @@ func matchExpr(terms []string) string {
 	return b.String()
 }
 
-// allPlain reports whether words are in the index as they are: SQLite's own
-// tokenizer neither splits nor changes them.
+// allPlain reports whether SQLite's tokenizer leaves all words unchanged, so that the word lists have
+// them in this form.
 func allPlain(terms []string) bool {
 	return !slices.ContainsFunc(terms, func(t string) bool {
 		return t == "" || strings.ContainsFunc(t, func(r rune) bool {

@@ -15,13 +15,13 @@ import (
 // package reads.
 var errUnknownForm = errors.New("word lists of an unknown form")
 
-// listVersion is the version of the format that is read here.
+// listVersion is the version of the format that this package reads.
 const listVersion = 4
 
 // segment is one sorted run of terms.
 type segment struct {
 	id, first, last int64
-	// pages has, in order, the pages on which a term begins.
+	// pages lists, in order, the pages on which a term begins.
 	pages []pageStart
 }
 
@@ -31,9 +31,8 @@ type pageStart struct {
 	page int64
 }
 
-// parseSegments reads the structure record: cookie, mark of version 2 (that of
-// tables whose rows can be deleted without their text), then counts, then
-// level by level the segments.
+// parseSegments reads the structure record: a cookie, the mark of version 2 (for tables whose rows can
+// be deleted without their text), counts, and the segments, level by level.
 func parseSegments(b []byte) ([]segment, error) {
 	if len(b) < 8 || !bytes.Equal(b[4:8], []byte{0xff, 0, 0, 1}) {
 		return nil, errUnknownForm
@@ -58,7 +57,7 @@ func parseSegments(b []byte) ([]segment, error) {
 	return out, nil
 }
 
-// numbers reads one varint after another; bad is set after the end.
+// numbers reads varints one after another. A read after the end sets bad.
 type numbers struct {
 	b   []byte
 	bad bool
@@ -80,7 +79,8 @@ func (r *numbers) skip(n int) {
 // pageID returns the key of a page in chunks_fts_data.
 func (s *segment) pageID(page int64) int64 { return s.id<<37 + page }
 
-// span returns the first and last page that may hold a term's rows.
+// span returns the first and the last page that may hold a term's rows. If from is larger than to, the
+// segment does not have the term.
 func (s *segment) span(key []byte) (from, to int64) {
 	i, found := slices.BinarySearchFunc(s.pages, key, func(p pageStart, key []byte) int { return bytes.Compare(p.term, key) })
 	if !found {
@@ -96,7 +96,7 @@ func (s *segment) span(key []byte) (from, to int64) {
 	return from, to
 }
 
-// readSegments reads which segments there are and where their pages begin.
+// readSegments reads the list of segments and the first terms of their pages.
 func readSegments(ctx context.Context, db drv.Conn, structure []byte) ([]segment, error) {
 	segments, err := parseSegments(structure)
 	if err != nil {
@@ -118,11 +118,10 @@ func readSegments(ctx context.Context, db drv.Conn, structure []byte) ([]segment
 	return segments, err
 }
 
-// Pages is the query that reads pages of the word lists, worth preparing.
+// Pages is the query that reads pages of the word lists. Callers should prepare it.
 const Pages = "SELECT id, block FROM chunks_fts_data WHERE id IN (SELECT value FROM json_each(?))"
 
-// readPages fetches pages by their keys in chunks_fts_data, and adds them to those that are
-// there.
+// readPages reads pages by their keys in chunks_fts_data, adds them to there, and returns the result.
 func readPages(ctx context.Context, db drv.Conn, ids []int64, there map[int64][]byte) (map[int64][]byte, error) {
 	if there == nil {
 		there = make(map[int64][]byte, len(ids))
@@ -137,11 +136,11 @@ func readPages(ctx context.Context, db drv.Conn, ids []int64, there map[int64][]
 	return there, err
 }
 
-// leaf is a page taken apart.
+// leaf is a parsed page.
 type leaf struct {
-	// content is the page up to the list of terms, its head included.
+	// content is the page before the list of term offsets, with the page's head.
 	content []byte
-	// terms are the distances of the terms' offsets, as varints.
+	// terms holds the offset of each term as the distance to the previous one, as varints.
 	terms []byte
 }
 
@@ -156,8 +155,8 @@ func parseLeaf(b []byte) (leaf, error) {
 	return leaf{b[:size], b[size:]}, nil
 }
 
-// carried returns the part of the page that belongs to the term of the page
-// before.
+// carried returns the part of the page that belongs to the last term of the previous page. more
+// reports whether the rows of that term may continue on the next page.
 func (l leaf) carried() (part []byte, more bool, err error) {
 	if len(l.terms) == 0 {
 		return l.content[4:], true, nil
@@ -169,8 +168,8 @@ func (l leaf) carried() (part []byte, more bool, err error) {
 	return l.content[4:at], false, nil
 }
 
-// find returns the part of a term's rows that is on the page where the term begins, nil if it
-// begins on another, and reports whether they may continue on the next page.
+// find returns the rows of a term on the page where the term begins. It returns nil if the term begins
+// on another page. more reports whether the rows may continue on the next page.
 func (l leaf) find(key []byte) (part []byte, more bool, err error) {
 	err = l.each(func(term, rows []byte, last bool) bool {
 		c := bytes.Compare(term, key)
@@ -182,9 +181,9 @@ func (l leaf) find(key []byte) (part []byte, more bool, err error) {
 	return part, more, err
 }
 
-// each calls f for the terms that begin on a page, with their rows on it, until it returns false. last
-// reports whether the rows may continue on the next page. f must not keep term. A term leaves out the
-// prefix that it shares with the one before.
+// each calls f for each term that begins on a page, with the term's rows on the page, until f returns
+// false. last reports whether the rows may continue on the next page. f must not keep term. In the
+// file, a term lacks the prefix that it shares with the previous term; each restores it.
 func (l leaf) each(f func(term, rows []byte, last bool) bool) error {
 	r, term, size := numbers{b: l.terms}, []byte(nil), uint64(len(l.content))
 	at := r.next()

@@ -8,15 +8,15 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// SQLite before 3.54 forgets, when a row is deleted from a contentless full-text table, to take
-// its words off the totals from which bm25 has the number and the mean length of the chunks
-// (fts5StorageContentlessDelete). With every change scores would drift away from those of a fresh
-// index. If such a version writes, the totals are corrected in the same transaction.
+// When a row is deleted from a contentless full-text table, SQLite before 3.54 does not subtract its
+// words from the totals (fts5StorageContentlessDelete). bm25 computes the number and the mean length
+// of the chunks from these totals, so scores would differ more and more from those of a new index. If
+// such a version writes, the totals are corrected in the same transaction.
 
-// Mend writes the totals anew if the SQLite of tx gets them wrong. They are in the first row of
-// chunks_fts_data: the number of rows, then the number of words in each column, each a varint;
-// chunks_fts_docsize has the same for every row. Releasing a savepoint makes the full-text module
-// write out its data in memory.
+// Mend corrects the totals if the SQLite version of tx needs it. The totals are in the first row of
+// chunks_fts_data: varints with the number of rows and the number of words in each column.
+// chunks_fts_docsize has the number of words for every row. Releasing a savepoint makes the full-text
+// module write its data from memory.
 func Mend(ctx context.Context, tx drv.Conn) error {
 	var old bool
 	err := tx.QueryRowContext(ctx, `SELECT CAST(substr(v, 1, instr(v, '.')-1) AS INTEGER)*1000
@@ -57,9 +57,9 @@ func mendTotals(ctx context.Context, tx drv.Conn) error {
 	return err
 }
 
-// varint reads one of SQLite's variable-length integers: seven bits to a byte,
-// the highest first. n is 0 if b holds none. The ninth byte, which would carry
-// eight bits, is never reached by counts.
+// varint reads one of SQLite's variable-length integers, which have seven bits in a byte, the highest
+// first. n is its size, or 0 if b has none. Counts never need the ninth byte, which would have eight
+// bits.
 func varint(b []byte) (v uint64, n int) {
 	for n < len(b) && n < 8 {
 		v = v<<7 | uint64(b[n]&0x7f)

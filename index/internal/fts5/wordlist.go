@@ -8,15 +8,16 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// maxVocabulary bounds the words that are held, in bytes. A file with more has none.
+// maxVocabulary bounds the words that are kept in memory, in bytes. If a file has more, none are kept.
 const maxVocabulary = 8 << 20
 
-// pagesAtOnce is how many pages are held while the words are read.
+// pagesAtOnce is the number of pages that are in memory at a time while the words are read.
 const pagesAtOnce = 512
 
-// Words returns in order the words of the file as db sees it, with this structure record, that want
-// accepts. The rows of a word may have been deleted since. The words are read when they are first
-// asked for, and kept. Words returns nil if they can't be read, or are too many.
+// Words returns the words of the file that want accepts, in order. structure must be the structure
+// record that db reads. The words are read on the first call and kept as long as the record stays the
+// same. All rows of a word may be deleted. Words returns nil if the words can't be read or are too
+// many.
 func (c *Cache) Words(ctx context.Context, db drv.Conn, structure []byte, want func(term []byte) bool) []string {
 	c.wordsMu.Lock()
 	defer c.wordsMu.Unlock()
