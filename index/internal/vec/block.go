@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Block is vectors of length 1 in memory, to be compared one by one.
+// Block holds vectors of length 1 in memory. Nearest compares them one by one.
 type Block struct {
 	dim         int
 	rows, files []int64
@@ -34,29 +34,29 @@ func (b *Block) Add(row, file int64, stored []byte) {
 	b.numbers = append(b.numbers, Floats(stored)...)
 }
 
-// neighbour is a row and how far its vector is, as the root of the sum of squares.
+// neighbour is a row and the Euclidean distance of its vector from the question.
 type neighbour struct {
 	Row int64
 	Far float32
 }
 
-// candidate is an entry of a block with its approximate product with the question.
+// candidate is the index of a vector in a block, and its approximate product with the question.
 type candidate struct {
 	at      int32
 	product float32
 }
 
-// slack is more than the error that the order of additions causes in the product of two vectors
-// of length 1 with at most maxBlockDim numbers.
+// slack is larger than the rounding error in the product of two vectors of length 1 with at most
+// maxBlockDim numbers.
 const slack = 1e-3
 
 // maxBlockDim is the greatest length of the vectors of a block.
 const maxBlockDim = 4096
 
-// Nearest finds the k vectors that are nearest to v, of length 1, and those that are as near as
-// the last. allowed, if not nil, reports whether the vectors of a file count; it is asked of
-// those that come near. A product with several sums selects those that may be among them. The sum
-// of squares in the order of the numbers, as sqlite-vec computes it, decides.
+// Nearest returns the k vectors that are nearest to v, and those that are as near as the last of them.
+// v must have length 1. allowed, if not nil, reports whether the vectors of a file may be returned. It
+// is called only for vectors that are near. A fast product selects the vectors that may be among the
+// nearest. distance then decides, because it is rounded as sqlite-vec rounds it.
 func (b *Block) Nearest(v []float32, k int, allowed func(file int64) bool) []neighbour {
 	if k <= 0 || len(v) != b.dim {
 		return nil
@@ -91,8 +91,8 @@ func (b *Block) Nearest(v []float32, k int, allowed func(file int64) bool) []nei
 	return out[:n]
 }
 
-// closest leaves the k candidates with the largest products, and all that may be as near; floor
-// is the product that others need.
+// closest keeps the k candidates with the largest products, and the others that may be as near. floor
+// is the least product of a candidate that may still be among the nearest.
 func closest(near []candidate, k int) (left []candidate, floor float32) {
 	slices.SortFunc(near, func(x, y candidate) int { return cmp.Compare(y.product, x.product) })
 	if len(near) <= k {
@@ -106,7 +106,7 @@ func closest(near []candidate, k int) (left []candidate, floor float32) {
 	return near[:n], floor
 }
 
-// distance is the root of the sum of squares, rounded as sqlite-vec does.
+// distance returns the Euclidean distance of two vectors, rounded as sqlite-vec rounds it.
 func distance(v, w []float32) float32 {
 	var sum float32
 	for i, x := range v {

@@ -5,18 +5,18 @@ import (
 	"math/bits"
 )
 
-// A vector's code is a few bits for each of its numbers, from which its distance
-// to any question can be estimated. It is made as RaBitQ makes it (Gao and Long,
-// SIGMOD 2024): the vector less the centre of all is rotated, and each number
-// becomes one of 2^planes levels. Bit i of the levels of all numbers is a plane of
-// bits, so that estimates are made by counting bits. The highest plane is the signs.
+// A vector's code has a few bits for each number of the vector. The distance of the vector from a
+// question can be estimated from it. Codes are made as in RaBitQ (Gao and Long, SIGMOD 2024): the mean
+// of all vectors, the centre, is subtracted from the vector, the result is rotated, and each number
+// becomes one of 2^planes levels. A plane holds one bit of the level of each number, so that counting
+// bits gives estimates. The highest plane holds the signs of the numbers.
 
-// coder makes codes of vectors of one model. Several goroutines may use one.
+// coder makes codes of vectors of one model. Several goroutines may use it at once.
 type coder struct {
 	rot    *rotation
 	centre []float32
-	// planes is the number of bits that a number has in a code. words is the number of uint64
-	// that a plane takes.
+	// planes is the number of bits in a code for each number. words is the number of uint64 of a
+	// plane.
 	planes, words int
 }
 
@@ -25,16 +25,16 @@ func newCoder(planes int, centre []float32) *coder {
 	return &coder{newRotation(n), centre, planes, (n + 63) / 64}
 }
 
-// code is a vector as it is searched.
+// code is the code of a vector.
 type code struct {
-	// planes are those of the levels, the highest first, words each.
+	// planes are the planes of the levels, the highest first.
 	planes []uint64
-	// square is the squared distance from the centre. scale makes of the product
-	// with the levels one with the vector; sum is that of all levels.
+	// square is the squared distance of the vector from the centre. A product with the levels,
+	// multiplied by scale, estimates the product with the vector. sum is the sum of all levels.
 	square, scale, sum float32
 }
 
-// turned is v less the centre, rotated.
+// turned returns v minus the centre, rotated.
 func (c *coder) turned(v []float32) []float32 {
 	out := make([]float32, len(v))
 	for i, x := range v {
@@ -44,15 +44,15 @@ func (c *coder) turned(v []float32) []float32 {
 	return out
 }
 
-// step is the distance of levels that loses least of numbers of a normal
-// distribution, in its standard deviations, by the number of planes (Max,
-// "Quantizing for minimum distortion", 1960).
+// step holds, by the number of planes, the distance between two levels in standard deviations. It is
+// the distance with the least error for normally distributed numbers (Max, "Quantizing for minimum
+// distortion", 1960).
 var step = [...]float64{1: 1.596, 2: 0.9957, 3: 0.5860, 4: 0.3352}
 
 // encode makes the code of a vector.
 func (c *coder) encode(v []float32) code { return c.quantise(c.turned(v)) }
 
-// quantise makes the code of a vector that is rotated already.
+// quantise makes the code of a vector that turned has returned.
 func (c *coder) quantise(t []float32) code {
 	var square float64
 	for _, x := range t {
@@ -81,20 +81,19 @@ func (c *coder) quantise(t []float32) code {
 	return out
 }
 
-// queryPlanes is how many bits the numbers of a question have in estimates: as many
-// as codes have at most, so that neither spoils the other.
+// queryPlanes is the number of bits of a question's numbers in estimates. Codes have at most as many.
 const queryPlanes = 4
 
-// asked is a query vector in the form in which it is compared with codes.
+// asked is a question's vector, prepared for the comparison with codes.
 type asked struct {
 	signs []uint64
-	// planes are the planes of the levels, word by word, the lowest first.
+	// planes has, for each word of 64 numbers, the planes of their levels, the lowest first.
 	planes [][queryPlanes]uint64
-	// A number is low + width·level; sum is that of all numbers.
+	// The value of a number is low + width·level. sum is the sum of all numbers.
 	low, width, sum float32
 }
 
-// ask prepares a query vector of length 1.
+// ask prepares a question's vector, which must have length 1.
 func (c *coder) ask(v []float32) *asked {
 	t := c.turned(v)
 	q := &asked{signs: make([]uint64, c.words), planes: make([][queryPlanes]uint64, c.words)}
@@ -116,7 +115,7 @@ func (c *coder) ask(v []float32) *asked {
 	return q
 }
 
-// differ counts the numbers whose signs differ.
+// differ counts the numbers whose signs differ between the question and a code.
 func (q *asked) differ(signs []uint64) (n int) {
 	for i, w := range q.signs[:len(signs)] {
 		n += bits.OnesCount64(w ^ signs[i])
@@ -124,7 +123,7 @@ func (q *asked) differ(signs []uint64) (n int) {
 	return n
 }
 
-// product is that of the question's levels with a plane.
+// product returns the product of the question's levels and a plane.
 func (q *asked) product(plane []uint64) int {
 	var a, b, c, d int
 	for i := range q.planes[:len(plane)] {
@@ -137,23 +136,23 @@ func (q *asked) product(plane []uint64) int {
 	return a + 2*b + 4*c + 8*d
 }
 
-// bySigns returns the estimated distance by the signs alone, in steps: 0 to farSteps−1 between
-// farLow and farHigh; values beyond become 0 or farSteps−1. A sign counts as the mean of its half
-// of the levels.
+// bySigns estimates the distance of a vector from its signs alone. The result is a step from 0 to
+// farSteps−1, where farLow is 0 and farHigh is farSteps. Estimates out of this range become the first
+// or the last step. A sign counts as the mean of the levels with that sign.
 func (q *asked) bySigns(signs []uint64, planes int, n []float32) uint16 {
 	far := n[0] - 2*n[1]*halfMean[planes]*(2*(q.low*float32(bitCount(signs))+q.width*float32(q.product(signs)))-q.sum)
 	return uint16(min(max((far-farLow)*(farSteps/(farHigh-farLow)), 0), farSteps-1))
 }
 
-// farLow to farHigh is the range of the estimate for vectors of length 1, and
-// farSteps is into how many steps it is divided for sorting.
+// farLow to farHigh is the range of the estimates for vectors of length 1. farSteps is the number of
+// steps into which the range is divided.
 const (
 	farLow, farHigh = -2, 4
 	farSteps        = 1 << 12
 )
 
-// halfMean is the mean distance of a number from 0 in levels, by planes: √(2/π) of
-// a normal distribution over the step.
+// halfMean holds, by the number of planes, the mean absolute value of a number in units of the step:
+// √(2/π) for a normal distribution, divided by the step.
 var halfMean = [...]float32{1: 0.5, 2: 0.801, 3: 1.362, 4: 2.380}
 
 func bitCount(plane []uint64) (n int) {
@@ -163,8 +162,8 @@ func bitCount(plane []uint64) (n int) {
 	return n
 }
 
-// far estimates the squared distance of a vector from the question, less that of
-// the question from the centre: ‖x‖² − 2⟨q,x⟩.
+// far estimates ‖x‖² − 2⟨q,x⟩ for a vector x and the question q, both relative to the centre. This is
+// the squared distance of the two minus ‖q‖², which is the same for all vectors.
 func (q *asked) far(planes [][]uint64, square, scale, sum float32) float32 {
 	product := 0
 	for _, plane := range planes {

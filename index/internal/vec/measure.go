@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// goodRecall is the share of the nearest tunedK that codes must leave in: a little more
-// than the .99 that is promised, since questions differ from those of the measurement.
+// goodRecall is the share of the tunedK nearest vectors that the codes must select. It is more than
+// .99, because real questions differ from those of the measurement.
 const goodRecall = 0.995
 
-// trials are the ways to search by codes, the cheapest first: planes, and how many
-// entries the signs leave, and how many of these all planes leave.
+// trials are the ways to search with codes, the cheapest first. Each has the number of planes, the
+// number of entries selected by signs, and the number of these that all planes select.
 var trials = []Meta{
 	{planes: 1, among: 768, rescore: 96}, {planes: 1, among: 1536, rescore: 192},
 	{planes: 4, among: 1024, rescore: 96}, {planes: 4, among: 2048, rescore: 96}, {planes: 4, among: 4096, rescore: 96},
 	{planes: 4, among: 8192, rescore: 96, exactly: true}, {planes: 4, among: 16384, rescore: 120, exactly: true},
 }
 
-// maxCoded is the longest vector that has a code: its differing signs are counted in
-// 16 bits.
+// maxCoded is the largest length of vectors that have codes, because 16 bits count the signs that
+// differ.
 const maxCoded = 1 << 15
 
-// each calls f with stored vectors, in the order of their rows: all, or those of some rows. f
-// must not keep the bytes after it returns.
+// each calls f with the stored vectors of rows, in the order of the rows. If rows is nil, it calls f
+// with all stored vectors. f must not keep v after it returns.
 type each func(rows []int64, f func(row, file, id int64, v []byte) error) error
 
-// Measure makes codes of the vectors of some rows, all of length dim, and finds the
-// cheapest way to search them that does. all is shuffled.
+// Measure makes codes of the vectors of the rows in all, and finds the cheapest way of searching them
+// that reaches goodRecall. All vectors must have length dim. Measure shuffles all.
 func Measure(dim int, all []int64, each each) (*measurement, error) {
 	t := &measurement{}
 	if len(all) == 0 || dim > maxCoded {
@@ -44,10 +44,11 @@ func Measure(dim int, all []int64, each each) (*measurement, error) {
 	return t, nil
 }
 
-// measurement is the result of measuring some vectors, with the codes to be kept.
+// measurement is the result of Measure, with the codes to be stored.
 type measurement struct {
 	centre []float32
-	// coarse has codes of one plane, fine of all; best is the one to be kept.
+	// coarse has codes of one plane, and fine has codes of four planes. best is the one to be stored,
+	// or nil.
 	coarse, fine, best *table
 	found              Meta
 	probes             []*probeVector
@@ -57,7 +58,8 @@ type measurement struct {
 // probeVector is a question of the measurement, with the vectors nearest to it.
 type probeVector struct {
 	v []float32
-	// self is the vector that it was taken from, which does not count.
+	// self is the id of the stored vector that is used as the question. It does not count as a hit.
+	// self is 0 for a question between two vectors.
 	self int64
 	near []nearVector
 }
@@ -68,14 +70,15 @@ type nearVector struct {
 	cosine float64
 }
 
-// How many stored vectors are searched for as they are, and how many middles of two: a question
-// is further from its answer than notes are from each other. The worse of the two halves counts.
+// probeHalf is the number of stored vectors that are used as questions, and the number of questions
+// between two stored vectors. The second kind is further from its answers, as real questions are. The
+// worse recall of the two kinds counts.
 const probeHalf = 32
 
-// centreOf bounds the vectors that the centre is the mean of.
+// centreOf is the largest number of vectors whose mean is the centre.
 const centreOf = 2048
 
-// sample picks the centre and the questions.
+// sample computes the centre and chooses the questions.
 func (t *measurement) sample(dim int, all []int64, each each) error {
 	rng := rand.New(rand.NewPCG(uint64(len(all)), 1))
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -105,7 +108,7 @@ func (t *measurement) sample(dim int, all []int64, each each) error {
 	return err
 }
 
-// middle returns the direction between two; nil between opposites.
+// middle returns the vector of length 1 in the middle between a and b, or nil if a and b are opposite.
 func middle(a, b []float32) []float32 {
 	sum := make([]float32, len(a))
 	for i := range a {
@@ -142,7 +145,7 @@ func (t *measurement) encode(each each) error {
 	})
 }
 
-// take keeps the nearest tunedK.
+// take adds a vector to p.near if it is among the tunedK nearest so far.
 func (p *probeVector) take(id int64, cosine float64) {
 	if len(p.near) == tunedK && cosine <= p.near[tunedK-1].cosine {
 		return
@@ -157,7 +160,7 @@ func (p *probeVector) take(id int64, cosine float64) {
 	p.near = p.near[:min(len(p.near), tunedK)]
 }
 
-// try finds the cheapest way that does.
+// try sets found and best to the cheapest of trials that reaches goodRecall.
 func (t *measurement) try() {
 	t.found = Meta{Of: int64(t.n)}
 	dists := make([]uint16, 0, t.n)
@@ -176,8 +179,8 @@ func (t *measurement) try() {
 	}
 }
 
-// recall returns the share of the nearest that a table leaves in, in the worse
-// half of the questions.
+// recall returns the share of the nearest vectors that a table selects, for the kind of questions for
+// which it is lower.
 func (t *measurement) recall(table *table, dists []uint16) float64 {
 	var held, all [2]float64
 	for _, p := range t.probes {

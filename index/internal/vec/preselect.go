@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// tunedK is the number of hits that codes are measured for.
+// tunedK is the number of nearest vectors for which codes are measured.
 const tunedK = 24
 
 // pick is an entry of a table.
@@ -19,7 +19,7 @@ type pick struct {
 // Pick is a vector in use: the row that it belongs to, and its id in embedding_cache.
 type Pick struct{ Row, ID int64 }
 
-// nearest finds the vectors among which the k nearest to v are, as far as the codes show.
+// nearest returns vectors that probably include the k nearest to v, as the codes estimate.
 func (t *table) nearest(v []float32, k int, allowed func(file int64) bool) []Pick {
 	room, _ := t.dists.Get().(*[]uint16)
 	if room == nil || cap(*room) < t.n {
@@ -34,10 +34,9 @@ func (t *table) nearest(v []float32, k int, allowed func(file int64) bool) []Pic
 	return out
 }
 
-// preselect finds the entries among which the k nearest are, as far as the codes
-// show: first by the signs alone, of those by all planes. allowed, if not nil,
-// reports whether the entries of a file count; the others are left out before the k
-// are chosen. dists is room for a distance per entry.
+// preselect returns entries that probably include the k nearest. The signs select some entries, and
+// all planes select some of these. allowed, if not nil, reports whether a file's entries may be
+// selected. dists must have capacity for one distance per entry.
 func (t *table) preselect(v []float32, k int, allowed func(file int64) bool, dists []uint16) []pick {
 	k = max(k, tunedK)
 	q := t.coder.ask(v)
@@ -56,7 +55,7 @@ func (t *table) preselect(v []float32, k int, allowed func(file int64) bool, dis
 	return nearestOf(near, (t.rescore*k+tunedK-1)/tunedK)
 }
 
-// nearestOf sorts out the n nearest.
+// nearestOf returns the n entries with the smallest estimated distance. It reuses all.
 func nearestOf(all []pick, n int) []pick {
 	order := func(a, b pick) int { return cmp.Compare(a.far, b.far) }
 	out, limit := all[:0], float32(math.Inf(1))
@@ -74,11 +73,11 @@ func nearestOf(all []pick, n int) []pick {
 	return out[:min(len(out), n)]
 }
 
-// bySigns finds the n entries that are nearest by their signs, and all that are as
-// near as the last.
+// bySigns returns the n allowed entries that are nearest by their signs, and all that are as near as
+// the last of them.
 func (t *table) bySigns(q *asked, n int, allowed func(file int64) bool, dists []uint16) []pick {
 	d, count := t.scan(q, dists)
-	// Others further off may have to replace entries that aren't allowed.
+	// If some near entries are not allowed, entries that are further away are collected as well.
 	out := make([]pick, 0, n+n/4)
 	for from := 0; from < len(count) && len(out) < n; {
 		to, sum := from, 0
@@ -92,7 +91,7 @@ func (t *table) bySigns(q *asked, n int, allowed func(file int64) bool, dists []
 	return out
 }
 
-// scan finds how far every entry is by its signs, and how many are so far.
+// scan returns the distance of every entry by its signs, and for each distance the number of entries.
 func (t *table) scan(q *asked, dists []uint16) (d []uint16, count []int) {
 	words := t.coder.words
 	d, count = dists[:0], make([]int, max(64*words+1, farSteps))
@@ -113,7 +112,7 @@ func (t *table) scan(q *asked, dists []uint16) (d []uint16, count []int) {
 	return d, count
 }
 
-// collect appends the allowed entries with a distance of from to to, exclusive.
+// collect appends the allowed entries whose distance is at least from and less than to.
 func (t *table) collect(out []pick, d []uint16, from, to uint16, allowed func(file int64) bool) []pick {
 	for _, s := range t.slabs {
 		mine := d[:len(s.rows)]

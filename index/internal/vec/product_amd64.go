@@ -1,6 +1,6 @@
 package vec
 
-// product is that of a vector with one that is at least as long.
+// product returns the scalar product of v and w. w must be at least as long as v.
 //
 //go:noescape
 func product(v, w []float32) float32

@@ -2,7 +2,7 @@
 
 package vec
 
-// product is that of a vector with one that is at least as long.
+// product returns the scalar product of v and w. w must be at least as long as v.
 func product(v, w []float32) float32 {
 	var a, b, c, d, e, f, g, h float32
 	for len(v) >= 8 && len(w) >= 8 {

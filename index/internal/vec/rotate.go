@@ -6,25 +6,24 @@ import (
 	"math/rand/v2"
 )
 
-// rotation turns vectors by a fixed random orthogonal map, which spreads a
-// vector's information evenly over its numbers: only then do their signs hold
-// much of it. Each of its passes flips signs and applies the Walsh-Hadamard
-// transform to the first and to the last 2^n numbers, n as large as the length
-// allows, which makes a length of any size do without padding.
+// rotation rotates vectors by a fixed random orthogonal map. The map spreads a vector's information
+// evenly over its numbers, so that their signs hold much of it. Each pass flips signs, and applies the
+// Walsh-Hadamard transform to the first 2^n numbers and to the last 2^n numbers. 2^n is the largest
+// power of two that is not larger than the length. So vectors of any length need no padding.
 type rotation struct {
 	dim, block int
-	// flips are ±1, dim for each pass; scale makes a transform keep lengths.
+	// flips holds ±1, dim of them for each pass. scale is the factor with which a transform keeps
+	// the length of a vector.
 	flips []float32
 	scale float32
 }
 
-// passes is how often signs are flipped and transformed. Three are usual for
-// lengths that are powers of two (Andoni et al., "Practical and optimal LSH for
-// angular distance", 2015); a block less than the whole needs one more to mix.
+// passes is the number of passes. Three are usual for lengths that are powers of two (Andoni et al.,
+// "Practical and optimal LSH for angular distance", 2015). Other lengths need one more.
 const passes = 4
 
-// newRotation returns the rotation of vectors of length dim, the same in every program: its
-// results are stored.
+// newRotation returns the rotation of vectors of length dim. It must be the same in every version of
+// the program, because rotated vectors are stored.
 func newRotation(dim int) *rotation {
 	r := &rotation{dim: dim, block: 1 << (bits.Len(uint(dim)) - 1)}
 	r.scale = float32(1 / math.Sqrt(float64(r.block)))
@@ -36,7 +35,7 @@ func newRotation(dim int) *rotation {
 	return r
 }
 
-// apply turns v in place.
+// apply rotates v in place.
 func (r *rotation) apply(v []float32) {
 	for p := range passes {
 		for i, f := range r.flips[p*r.dim : (p+1)*r.dim] {

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// slabRows is how many rows share a slab of chunk_codes: row/slabRows numbers it.
+// slabRows is the number of rows that share a slab of chunk_codes. The number of a row's slab is
+// row/slabRows.
 const slabRows = 1024
 
-// slab is the codes of neighbouring rows, in their order. Once loaded it never
-// changes.
+// slab holds the codes of neighbouring rows, in order. A loaded slab never changes.
 //
 //	entry of the head   row u16 │ file u64 │ vector u64 │ square, scale, sum f32
 //	slab                n entries │ n·words signs │ n·(planes−1)·words lower planes
@@ -19,14 +19,14 @@ const slabRows = 1024
 // All is little-endian. vector is the id in embedding_cache.
 type slab struct {
 	number int64
-	// stamp is that of the transaction that wrote it.
+	// stamp is the stamp of the transaction that wrote the slab.
 	stamp int64
 	rows  []uint16
 	files []int64
 	ids   []int64
-	// square, scale and sum are those of codes, three to an entry.
+	// numbers holds the square, scale and sum of each entry's code.
 	numbers []float32
-	// signs are the highest planes. fine are the others.
+	// signs holds the highest plane of each entry. fine holds the other planes.
 	signs, fine []uint64
 }
 
@@ -38,7 +38,7 @@ type slabEntry struct {
 	code
 }
 
-// encode returns a slab as it is stored.
+// encode returns the stored form of a slab.
 func (s *slab) encode() []byte {
 	b := make([]byte, 0, len(s.rows)*slabHead+8*(len(s.signs)+len(s.fine)))
 	le := binary.LittleEndian
@@ -93,7 +93,7 @@ func decodeSlab(number, stamp int64, b []byte, planes, words int) (*slab, error)
 // row returns the row of an entry.
 func (s *slab) row(i int) int64 { return s.number*slabRows + int64(s.rows[i]) }
 
-// put adds an entry, or replaces the one of the same row.
+// put adds an entry, or replaces the entry of the same row.
 func (s *slab) put(e slabEntry, words int) {
 	s.drop(e.row, words)
 	low := len(e.planes) - words
@@ -107,7 +107,7 @@ func (s *slab) put(e slabEntry, words int) {
 	s.fine = slices.Insert(s.fine, low*i, e.planes[words:]...)
 }
 
-// drop takes a row out, if it is there.
+// drop removes the entry of a row if there is one.
 func (s *slab) drop(row int64, words int) {
 	i, ok := slices.BinarySearch(s.rows, uint16(row%slabRows))
 	if !ok {
@@ -122,7 +122,7 @@ func (s *slab) drop(row int64, words int) {
 	s.fine = slices.Delete(s.fine, low*i, low*(i+1))
 }
 
-// same reports whether an entry is as it should be.
+// same reports whether entry i equals w.
 func (s *slab) same(i int, w slabEntry, words int) bool {
 	low := len(w.planes) - words
 	return s.files[i] == w.file && s.ids[i] == w.id && slices.Equal(s.signs[i*words:(i+1)*words], w.planes[:words]) &&

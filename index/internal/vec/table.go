@@ -12,27 +12,28 @@ import (
 	"github.com/memkernel/memkernel/index/internal/drv"
 )
 
-// createCodes is the table of slabs; slab −1 is the centre of the vectors.
+// createCodes makes the table of slabs. Slab −1 holds the centre of the vectors.
 const createCodes = `CREATE TABLE IF NOT EXISTS chunk_codes(
 	slab INTEGER PRIMARY KEY, stamp INTEGER NOT NULL, codes BLOB NOT NULL)`
 
 const centreSlab = -1
 
-// errDamaged means that chunk_codes is not as it was written. A search never returns
-// it: every vector is compared instead, and Check reports it.
+// errDamaged means that chunk_codes is damaged. A search never returns it, but compares every vector.
+// Check reports it.
 var errDamaged = errors.New("the codes of vectors are damaged")
 
-// Meta is the content of the table meta about chunk_codes. If Of is 0, the vectors were never
+// Meta describes chunk_codes. The index stores it in its table meta. If Of is 0, the vectors were never
 // measured, and there are no codes.
 type Meta struct {
-	// planes is 0 where codes were found not to do.
+	// planes is 0 if there are no codes, because none reached goodRecall or none were measured.
 	planes int
-	// among is how many are compared by all their planes for each of rescore
-	// compared exactly; both count for a search of tunedK hits and grow with it.
+	// among is the number of vectors that the signs select in a search for tunedK hits. rescore is
+	// the number of these that all planes select. A search for more hits selects proportionally more.
 	among, rescore int
-	// exactly: signs are compared with the question's numbers, not with their signs.
+	// exactly reports whether signs are compared with the question's numbers and not with the signs
+	// of these numbers.
 	exactly bool
-	// Of counts the vectors at the time of measuring. Now counts those in chunk_codes.
+	// Of is the number of vectors when they were measured. Now is the number in chunk_codes.
 	Of, Now int64
 	// recall is the measured recall.
 	recall float64
@@ -64,7 +65,7 @@ func (c *Meta) Parse(s string) error {
 	return err
 }
 
-// table is chunk_codes in memory, as one transaction left it.
+// table is the content of chunk_codes in memory, in the state after one transaction.
 type table struct {
 	Meta
 	coder *coder
@@ -74,7 +75,7 @@ type table struct {
 	dists sync.Pool
 }
 
-// Cache holds the table last seen.
+// Cache holds the table that was read last.
 type Cache struct {
 	mu    sync.Mutex
 	table *table
@@ -83,9 +84,9 @@ type Cache struct {
 // dim returns the length of the vectors.
 func (t *table) dim() int { return len(t.coder.centre) }
 
-// Nearest finds the vectors among which the k nearest to v, of length 1, are, as far as the codes
-// show that db sees. allowed, if not nil, reports whether the vectors of a file count. ok is false
-// if there are no codes, or damaged ones.
+// Nearest returns vectors that probably include the k nearest to v, as the codes estimate that db
+// reads. v must have length 1. allowed, if not nil, reports whether the vectors of a file may be
+// returned. ok is false if there are no codes or the codes are damaged.
 func (c *Cache) Nearest(ctx context.Context, db drv.Conn, m Meta, v []float32, k int, allowed func(file int64) bool) (picks []Pick, ok bool, err error) {
 	t, err := c.get(ctx, db, m)
 	if errors.Is(err, errDamaged) || err == nil && (t == nil || t.dim() != len(v)) {
@@ -97,8 +98,8 @@ func (c *Cache) Nearest(ctx context.Context, db drv.Conn, m Meta, v []float32, k
 	return t.nearest(v, k, allowed), true, nil
 }
 
-// get returns the table, nil if there is none. Of a table that was seen before, it reads only the
-// slabs that changed.
+// get returns the table, or nil if there are no codes. It reads only the slabs that have changed since
+// the table was read last.
 func (c *Cache) get(ctx context.Context, db drv.Conn, m Meta) (*table, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,7 +119,7 @@ func (c *Cache) get(ctx context.Context, db drv.Conn, m Meta) (*table, error) {
 	return t, nil
 }
 
-// load reads the table. It takes the slabs that old has from there.
+// load reads the table. It reuses the unchanged slabs of old.
 func load(ctx context.Context, db drv.Conn, m Meta, old *table) (*table, error) {
 	t := &table{Meta: m}
 	have := map[[2]int64]*slab{}
@@ -147,7 +148,7 @@ func load(ctx context.Context, db drv.Conn, m Meta, old *table) (*table, error) 
 	return t, t.fill(ctx, db, missing)
 }
 
-// add appends an entry; rows come in order.
+// add appends an entry. The caller must add entries in the order of their rows.
 func (t *table) add(e slabEntry) {
 	n := e.row / slabRows
 	if len(t.slabs) == 0 || t.slabs[len(t.slabs)-1].number != n {
@@ -157,7 +158,7 @@ func (t *table) add(e slabEntry) {
 	t.n++
 }
 
-// fill reads slabs that are not in memory yet.
+// fill reads the slabs with the numbers in missing.
 func (t *table) fill(ctx context.Context, db drv.Conn, missing []int64) error {
 	loaded, err := readSlabs(ctx, db, missing, t.planes, t.coder.words)
 	if err != nil {
@@ -186,7 +187,7 @@ func readSlabs(ctx context.Context, db drv.Conn, numbers []int64, planes, words 
 	return out, err
 }
 
-// loadCoder reads the centre.
+// loadCoder reads the centre and returns the coder for it.
 func loadCoder(ctx context.Context, db drv.Conn, planes int) (*coder, error) {
 	var b []byte
 	err := db.QueryRowContext(ctx, "SELECT codes FROM chunk_codes WHERE slab=?", centreSlab).Scan(&b)
@@ -199,8 +200,8 @@ func loadCoder(ctx context.Context, db drv.Conn, planes int) (*coder, error) {
 	return newCoder(planes, Floats(b)), nil
 }
 
-// Edits collects the changes of one transaction to chunk_codes. An entry without planes takes its
-// row out.
+// Edits collects the changes of one transaction to chunk_codes. An entry without planes removes its
+// row.
 type Edits struct {
 	coder *coder
 	slabs map[int64][]slabEntry
@@ -218,8 +219,8 @@ func (m *Meta) Edit(ctx context.Context, tx drv.Conn) (*Edits, error) {
 	return &Edits{c, map[int64][]slabEntry{}}, err
 }
 
-// Put notes that a row has a vector now. Drop notes that it has none. Both do nothing if there
-// are no codes.
+// Put records the vector of a row. Drop records that a row has no vector. Both do nothing if there are
+// no codes.
 func (e *Edits) Put(row, file, id int64, vector []byte) {
 	if e != nil {
 		e.add(slabEntry{row, file, id, e.coder.encode(Floats(vector))})
@@ -237,7 +238,7 @@ func (e *Edits) add(x slabEntry) {
 	e.slabs[n] = append(e.slabs[n], x)
 }
 
-// Save writes the changed slabs, and notes in m that it did.
+// Save writes the changed slabs, and updates Stamp and Now of m.
 func (e *Edits) Save(ctx context.Context, tx drv.Conn, m *Meta) error {
 	if e == nil || len(e.slabs) == 0 {
 		return nil
@@ -274,7 +275,7 @@ func (e *Edits) Save(ctx context.Context, tx drv.Conn, m *Meta) error {
 	return nil
 }
 
-// writeSlab stores a slab, and deletes an empty one.
+// writeSlab stores a slab. It deletes the slab if codes is empty.
 func writeSlab(ctx context.Context, tx drv.Conn, number, stamp int64, codes []byte) error {
 	if len(codes) == 0 {
 		_, err := tx.ExecContext(ctx, "DELETE FROM chunk_codes WHERE slab=?", number)
@@ -285,8 +286,8 @@ func writeSlab(ctx context.Context, tx drv.Conn, number, stamp int64, codes []by
 	return err
 }
 
-// Drop forgets the codes and their measurement. The count of transactions continues, so that no
-// later codes are mistaken for the dropped ones.
+// Drop deletes the codes and the measurement. It increases Stamp, so that later codes are not mistaken
+// for the deleted ones.
 func (m *Meta) Drop(ctx context.Context, tx drv.Conn) error {
 	had := m.planes > 0
 	*m = Meta{Stamp: m.Stamp + 1}
@@ -297,7 +298,7 @@ func (m *Meta) Drop(ctx context.Context, tx drv.Conn) error {
 	return err
 }
 
-// Write replaces the stored codes and measurements by those found.
+// Write replaces the stored codes and m by the result of the measurement.
 func (t *measurement) Write(ctx context.Context, tx drv.Conn, m *Meta) error {
 	stamp := m.Stamp + 1
 	*m = t.found

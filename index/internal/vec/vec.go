@@ -1,7 +1,8 @@
-// Package vec is vectors as an index stores and searches them: of length 1, in bytes,
-// and, where there are many, as codes of a few bits for each number, kept in the table
-// chunk_codes, which select the vectors worth comparing. It measures how well codes do.
-// It uses no other table: the caller brings the vectors.
+// Package vec stores and searches the vectors of an index. Vectors have length 1 and are stored as
+// bytes. For many vectors it also keeps codes in the table chunk_codes, which have a few bits for each
+// number of a vector. A search compares only the vectors that the codes select. The package measures
+// how many of the nearest vectors the codes select. It uses no other table. The caller passes the
+// vectors.
 package vec
 
 import (
@@ -10,8 +11,8 @@ import (
 	"math"
 )
 
-// Unit is v scaled to length 1, as it is stored: float32, little-endian.
-// Distances between unit vectors sort as angles do, and are cheaper.
+// Unit returns v scaled to length 1 in the stored form: float32, little-endian. Distances between unit
+// vectors have the same order as the angles between them, and are cheaper to compute.
 func Unit(v []float32) ([]byte, error) {
 	var sum float64
 	for _, x := range v {
@@ -28,7 +29,7 @@ func Unit(v []float32) ([]byte, error) {
 	return out, nil
 }
 
-// Decode reads a stored vector; ok is false if it is not a unit vector.
+// Decode reads a stored vector. ok is false if b is not a vector of length 1 with dim numbers.
 func Decode(b []byte, dim int) (v []float32, ok bool) {
 	if len(b) != 4*dim || dim == 0 {
 		return nil, false
@@ -59,7 +60,7 @@ func floatBytes(v []float32) []byte {
 	return b
 }
 
-// Product is that of a vector with one as it is stored.
+// Product returns the scalar product of a vector and a stored vector.
 func Product(q []float32, stored []byte) float64 {
 	var a, b, c, d float32
 	for len(q) >= 4 && len(stored) >= 16 {
