@@ -13,7 +13,7 @@ import (
 	"github.com/memkernel/memkernel/retrieval/foreign"
 )
 
-// Options are how QMD is called.
+// Options are settings for calling QMD.
 type Options struct {
 	// Command is the program and its first arguments, the last of which may be its verb:
 	// "search" (by words, the default), "vsearch" or "query". It must not be empty.
@@ -52,7 +52,7 @@ func (ix *fronted) verb() string { return ix.opts.Command[len(ix.opts.Command)-1
 // maxHits is the largest number of hits requested from QMD.
 const maxHits = 40
 
-// Search runs QMD, and searches the index if that fails or finds nothing.
+// Search asks QMD. If QMD fails or finds nothing, it searches the index.
 func (ix *fronted) Search(ctx context.Context, q index.Query) (index.Hits, error) {
 	out, err := ix.search(ctx, q)
 	if err == nil || ctx.Err() != nil {
@@ -186,7 +186,8 @@ func ranked(found []index.Hit, q index.Query) []index.Hit {
 	return out
 }
 
-// least keeps scores above nothing and apart.
+// least is the smallest score of a hit. It also is the relative distance between the scores of two
+// hits to which QMD gives the same score.
 const least = 1e-6
 
 // maxQuestion bounds the part of a question that is sent to QMD, in bytes. The system limits a

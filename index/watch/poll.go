@@ -17,9 +17,9 @@ type poller struct {
 	err error
 }
 
-// Poll begins to poll. One goroutine calls version at intervals, by default as often as a watch
-// would report. After an error of version, State
-// returns the error until a later call succeeds.
+// Poll begins to poll. One goroutine calls version at intervals of every, or of the default debounce
+// if every is not positive. After an error of version, State returns the error until a later call
+// succeeds.
 func Poll(every time.Duration, version func(context.Context) (int64, error)) *poller {
 	if every <= 0 {
 		every = defaultDebounce

@@ -19,7 +19,7 @@ const defaultDebounce = 1500 * time.Millisecond
 // maxDelay bounds, in multiples of the debounce, how long a report waits while changes continue.
 const maxDelay = 10
 
-// Tree is a folder that is watched.
+// Tree is a folder that is watched with the folders below it.
 type Tree struct {
 	// Root is a watched folder.
 	Root string
@@ -44,7 +44,7 @@ type Options struct {
 	open func() (notifier, error)
 }
 
-// notifier is the needed part of an fsnotify.Watcher.
+// notifier holds the parts of an fsnotify.Watcher that this package uses.
 type notifier struct {
 	add    func(dir string) error
 	close  func() error
