@@ -19,8 +19,8 @@ import (
 	"github.com/memkernel/memkernel/internal/rendezvous"
 )
 
-// connection is one connection. A goroutine reads its lines. waiting has the channel of each waiting
-// call by the call's id.
+// connection is a connection to a daemon's socket. A goroutine reads its lines. waiting has the
+// channel of each waiting call by the call's id.
 type connection struct {
 	nc net.Conn
 

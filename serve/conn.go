@@ -17,7 +17,7 @@ import (
 	"github.com/memkernel/memkernel/kernel/api"
 )
 
-// conn is one client.
+// conn is one client: a connection, a stream, or the sender of a single message.
 type conn struct {
 	s *Server
 	r *bufio.Reader
@@ -296,7 +296,8 @@ func (c *conn) cancelCall(raw json.RawMessage) *Error {
 	return nil
 }
 
-// writePiece bounds one write, so that a wait for a slow reader can see progress.
+// writePiece is the size of one write in bytes. Each piece may take writeWait, so that a slow reader is
+// not cut off while it reads on.
 const writePiece = 64 << 10 // 64 KiB
 
 // write sends a message on a line of its own. It does not fail for a slow reader, as long as the
@@ -410,7 +411,7 @@ func (s *Server) Answer(ctx context.Context, message []byte, who Caller) Reply {
 		return may(a)
 	}
 	c := &conn{s: s, alone: &who, gone: ctx, calls: map[string]*call{}, room: room}
-	// The last call to end encodes the answer in its own turn.
+	// The call itself encodes its answer, before its own turn ends.
 	answered := make(chan struct{})
 	c.take(msg, func(r *response) {
 		defer close(answered)

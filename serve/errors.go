@@ -120,7 +120,7 @@ type reason struct {
 	name, hint string
 }
 
-// reasons are in the order in which they are looked at. The last one is any error.
+// reasons are in order: the first that matches an error counts. The last one matches any error.
 var reasons = []reason{
 	{store.Again, "TRY_AGAIN", "deliver the call again: what keeps the state was out of reach, or another machine took the session"}, // first: such a failure may cause any other error
 	{a[*budget.TooSmallError], "BUDGET_INSUFFICIENT", "use a larger context_window, a smaller reserve, or less in system, tools and fixed_tokens"},

@@ -58,7 +58,7 @@ type shelf struct {
 // others. A conversation that one caller handed in must never serve another.
 type heldKey struct{ caller, session, branch string }
 
-// held is a conversation.
+// held is a conversation that the server keeps from one call to the next.
 type held struct {
 	key    heldKey
 	base   string

@@ -40,8 +40,8 @@ type callSettings struct {
 	Model string `json:"model"`
 	// ContextWindow is the size of the window in tokens. 0 takes the price book's window.
 	ContextWindow int `json:"context_window"`
-	// Reserve is the room for the answer, in tokens. 0 takes max_tokens if the provider refuses a
-	// prompt that leaves less, else what the session's answers need.
+	// Reserve is the room for the answer, in tokens. With 0 it is max_tokens if the provider refuses
+	// a prompt that leaves less room. Otherwise it is the room that the session's answers need.
 	Reserve int `json:"reserve"`
 	// FixedTokens is the size of a system prompt and tools that are not handed in.
 	FixedTokens int `json:"fixed_tokens"`
@@ -110,7 +110,7 @@ type memories struct {
 	Scope  string          `json:"scope" rpc:"session|project|"`
 }
 
-// planning returns the handler of a call for a plan, which the kernel's function makes.
+// planning returns the handler of a call for a plan. The kernel's function plan makes the plan.
 func planning(plan func(*kernel.Kernel, context.Context, api.PlanRequest) (*api.ContextPlan, error)) handler[*planCall, *planned] {
 	return func(c *call, p *planCall) (*planned, error) {
 		p.Form = cmp.Or(p.Form, formItems)

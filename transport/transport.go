@@ -36,7 +36,7 @@ type Transport struct {
 	// is empty, nothing is shown as a pointer.
 	Resolver string
 	// Deadline is how long a request waits for its plan. Default: 3 s, as in package proxy. If the
-	// plan is not ready in time, the previous request goes out with the new messages after it.
+	// plan is not ready in time, the newest plan's messages are sent, followed by the new messages.
 	Deadline time.Duration
 	// ProviderCompaction is as in [proxy.Options].
 	ProviderCompaction bool

@@ -43,7 +43,7 @@ func (m *Manager[M]) hold(key string) (s *session[M], fresh bool, err error) {
 		if !s.gone {
 			break
 		}
-		s.mu.Unlock() // it was let go while its lock was waited for
+		s.mu.Unlock() // the manager forgot the session while hold waited for its lock
 	}
 	if s.in != nil {
 		return s, false, nil

@@ -27,7 +27,7 @@ const (
 	Proactive Reason = "proactive_budget"
 	// Retry means that the provider refused the call as too long.
 	Retry Reason = "llm_retry"
-	// Summarize: a turn has ended.
+	// Summarize means that a turn has ended.
 	Summarize Reason = "summarize"
 )
 

@@ -108,8 +108,8 @@ func (h *handler) begin(ctx context.Context, r *record, b *beginning) (text stri
 	return text
 }
 
-// late returns the text of a beginning that has not been sent yet. The beginning belongs to a
-// start, to a compaction that the transcript shows, or to an answer that the host never took.
+// late returns the text of a beginning that the model has not got yet. The beginning belongs to a
+// start, to a compaction that the transcript shows, or to an answer that the host did not use.
 func (h *handler) late(ctx context.Context, r *record, n *news) string {
 	if !h.Host.row().late || r.borrowed {
 		return ""
@@ -139,7 +139,7 @@ func (h *handler) late(ctx context.Context, r *record, n *news) string {
 	return text
 }
 
-// shows reports whether the host took an answer.
+// shows reports whether the transcript has the text that was sent with an answer.
 func (n *news) shows(b *brought) bool {
 	from := 1 + slices.IndexFunc(n.all, func(m memkernel.Message) bool { return m.Key == b.After })
 	escaped := strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(b.Line) // as Gemini CLI does

@@ -44,8 +44,8 @@
 // process is killed, the next event commits the turn.
 //
 // Gemini CLI rewrites its whole list of messages, often under new ids. Its dialect in package
-// transcript keeps the first version of each message. If the session file doesn't show an answer
-// of the hook, the host never took it, and the next answer brings the beginning again.
+// transcript keeps the first version of each message. If the session file doesn't show an answer of
+// the hook, the host did not use it, and the next answer has the beginning again.
 //
 // # Whose memory it is
 //

@@ -33,7 +33,7 @@ func TakeIn(ctx context.Context, k *kernel.Kernel, stateDir string, h Host, path
 		}
 		defer unlock()
 	}
-	r, _ := readRecord(stateDir, key) // one that can't be read is begun anew, and all is read again
+	r, _ := readRecord(stateDir, key) // an unreadable record counts as new, so that the whole transcript is read again
 	switch st, err := os.Stat(path); {
 	case err != nil: // readNews reports the error
 	case st.Size() == r.Taken:
@@ -85,6 +85,6 @@ func Unread(stateDir string, h Host, path string, size int64) bool {
 	if err != nil {
 		return true // TakeIn reports why it can't be read
 	}
-	r, _ := readRecord(stateDir, key) // one that can't be read is begun anew
+	r, _ := readRecord(stateDir, key) // an unreadable record counts as new
 	return r.Taken != size
 }

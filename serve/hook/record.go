@@ -89,8 +89,8 @@ const (
 	maxGiven = 200
 )
 
-// Given is what a hook added to a prompt, or to the beginning of a session. No lines and no bytes
-// mean that nothing was added.
+// Given describes the text that a hook added to a prompt or to the beginning of a session. Bytes is
+// 0 if the hook added nothing.
 type Given struct {
 	At time.Time `json:"at"`
 	// Prompt reports whether the text was added to a person's prompt.
@@ -103,7 +103,7 @@ type Given struct {
 
 // GivenTo returns what hooks added to a session, the oldest first.
 func GivenTo(stateDir, key string) []Given {
-	r, _ := readRecord(stateDir, key) // a record that can't be read says nothing
+	r, _ := readRecord(stateDir, key) // an unreadable record counts as empty
 	return r.Given
 }
 

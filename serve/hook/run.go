@@ -52,8 +52,8 @@ type Options struct {
 	Host Host
 	// Workspace and StateDir are the user's choice. If they are "", the event decides.
 	Workspace, StateDir string
-	// Extension means that the hook is one of an extension, which the host runs in every folder.
-	// It does nothing if the workspace's own settings have hooks.
+	// Extension means that the hook belongs to an extension of the host, which the host runs in
+	// every folder. It does nothing if the workspace's own settings have hooks.
 	Extension bool
 	// Open opens a workspace. It is called at most once, and only if the event needs it.
 	Open func(ctx context.Context, workspace, stateDir string) (*Setup, error)

@@ -380,8 +380,8 @@ func (r *rules) files(s *Site, all bool) []file {
 // servers is an object of servers in a file of a project, JSON with or without comments.
 type servers struct {
 	path, key string
-	// others are all files that a host of several files reads, the last read first. The entry goes
-	// to the first that exists, and to path if there is none.
+	// others are all files that the host reads, if it reads several, in the reverse order of
+	// reading. The entry goes into the first of them that exists, or else into path.
 	others []string
 	// folder is the placeholder that the host replaces by the project's folder. It is "" for a
 	// host that starts its servers in that folder.
@@ -408,7 +408,8 @@ type localServer struct {
 	Enabled bool     `json:"enabled"`
 }
 
-// files returns the file that gets the entry, or with all those that may have it.
+// files returns the file that gets the entry. If all is set, it returns all files that may have the
+// entry.
 func (v *servers) files(s *Site, all bool) (there []string) {
 	for _, name := range v.others {
 		if at := filepath.Join(s.Workspace, filepath.FromSlash(name)); exists(at) {

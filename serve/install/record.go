@@ -27,7 +27,7 @@ type record struct {
 	Made []string `json:"made"`
 }
 
-// recorded is one file.
+// recorded is a file that was changed.
 type recorded struct {
 	Host string `json:"host"`
 	// Path is the file, with links followed.

@@ -160,8 +160,8 @@ func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
 	opt.Logger = cmp.Or(opt.Logger, slog.New(slog.DiscardHandler))
 	opt.Deadline = cmp.Or(opt.Deadline, defaultDeadline)
 	if opt.Transport == nil {
-		// It checks certificates, follows no redirect and leaves encodings alone. Only the time for
-		// dialling and the handshake is bounded. Answers may take any time.
+		// The transport checks certificates, follows no redirect and leaves encodings alone. Only
+		// the time for dialling and the handshake is bounded. Answers may take any time.
 		t := http.DefaultTransport.(*http.Transport).Clone()
 		t.MaxIdleConns, t.MaxIdleConnsPerHost, t.TLSHandshakeTimeout, t.DisableCompression = 0, 64, 15*time.Second, true
 		opt.Transport = t
@@ -172,7 +172,7 @@ func newProxy(p Planner, opt Options, u *upstreams) (*Proxy, error) {
 	x := &Proxy{planner: p, opt: opt, upstreams: u, log: opt.Logger, guard: guard{opt.AllowRemote, opt.AllowOrigins}}
 	x.account.open(opt.Now())
 	x.windows.asked = map[string]func() int{}
-	// Hop-by-hop headers, trailers, upgrades and cancelling are the standard library's.
+	// The standard library handles hop-by-hop headers, trailers, upgrades and cancelled requests.
 	x.reverse = &httputil.ReverseProxy{
 		Rewrite:        x.rewrite,
 		Transport:      roundTrip(x.send),

@@ -93,9 +93,9 @@ func (u *upstreams) byPath(path string) *lead {
 	return nil
 }
 
-// of returns a request's lead by the request's unchanged path. It returns nil if there is no such
-// upstream. It also returns nil if another spelling of the path selects another upstream, because
-// the owner of the request's key is then in doubt.
+// of returns the lead for the path of a request. It returns nil if no upstream is for the path. It
+// also returns nil if another spelling of the path selects another upstream, because it is then in
+// doubt which upstream may get the request's key.
 func (u *upstreams) of(at *url.URL) *lead {
 	to := u.byPath(at.EscapedPath())
 	if to != u.byPath(slashes.ReplaceAllString(at.Path, "/")) {
@@ -104,7 +104,7 @@ func (u *upstreams) of(at *url.URL) *lead {
 	return to
 }
 
-// slashes matches several slashes in the place of one.
+// slashes matches two or more slashes in a row.
 var slashes = regexp.MustCompile(`//+`)
 
 // within reports whether a path is equal to prefix or below it.

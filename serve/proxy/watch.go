@@ -58,8 +58,8 @@ func (c *Call) Operation() string {
 	return "chat"
 }
 
-// Provider returns the conventions' name of the provider whose API the call speaks, whoever
-// answers.
+// Provider returns OpenTelemetry's name for the provider that defined the call's API. Another
+// provider may answer the call.
 func (c *Call) Provider() string {
 	if c.API == transcript.FormatAnthropic {
 		return "anthropic"

@@ -95,7 +95,7 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	return t, nil
 }
 
-// write writes everything measured so far for a scrape. The target says which service it is.
+// write writes everything measured so far for a scrape. The sample target_info names the service.
 func (t *Telemetry) write(ctx context.Context, b *bytes.Buffer) {
 	head(b, "target_info", "What is measured", "gauge")
 	line(b, "target_info", label("service.name", cmp.Or(os.Getenv("OTEL_SERVICE_NAME"), "memkernel"))+","+label("service.version", cmp.Or(t.o.Version, "unknown")), 1)

@@ -68,11 +68,13 @@ type spec struct {
 	// rare means that only a list of all tools has the tool. Only such a list has rareArguments.
 	rare          bool
 	rareArguments []string
-	// run answers a call. With an error, it returns the answer of a call that came to nothing.
+	// run answers a call. If it returns an error, it also returns an answer, to which the caller
+	// adds the reason.
 	run func(*Set, context.Context, args) (answer, error)
 	// answer is the type of the answer.
 	answer reflect.Type
-	// unknown says what can't be known of a call that took too long, "" if it changes nothing.
+	// unknown is added to the answer of a call that took too long. It says that the change may have
+	// been made. It is "" for a tool that changes nothing.
 	unknown string
 }
 

@@ -132,7 +132,7 @@ type place struct {
 	file string // its path in the workspace
 
 	// content is the file of that name, which may not exist. It is nil for a folder. folder has the
-	// files of a folder. Both are what look found.
+	// files of a folder. look sets both.
 	content *api.MemoryFile
 	folder  []listed
 }

@@ -108,7 +108,7 @@ func (s *Server) Run(ctx context.Context, t sdk.Transport) error {
 	return nil // asked to stop
 }
 
-// set binds the tools to the session of this moment.
+// set returns the tools of the current session.
 func (s *Server) set() (*Set, error) {
 	o := s.opts.Tools
 	if s.opts.Session != nil {

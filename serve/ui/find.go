@@ -27,8 +27,8 @@ type findJSON struct {
 
 // find is the first message of a session that holds the words.
 type find struct {
-	// Session is the id of a listed session. Path and Folder are the transcript and the folder of
-	// another one.
+	// Session is the id of a listed session. For a session of another folder, Path is its transcript
+	// and Folder is its folder.
 	Session string    `json:"session"`
 	Path    string    `json:"path"`
 	Folder  string    `json:"folder"`
@@ -81,7 +81,7 @@ func (s *Server) findIn(ctx context.Context, f *found, words []string) []find {
 	}
 	t, host, err := s.shelf.talk(ctx, f)
 	if err != nil {
-		return nil // opening the session says why
+		return nil // the person sees the error on opening the session
 	}
 	for n := range t.pieces {
 		p := &t.pieces[n]

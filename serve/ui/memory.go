@@ -121,7 +121,7 @@ func (s *Server) changes(f func(context.Context, *change) (any, error)) http.Han
 		}
 		stale := (*api.StaleError)(nil)
 		if wrong := (mistake{}); err != nil && !errors.As(err, &stale) && !errors.As(err, &wrong) {
-			err = mistake{err} // nothing was changed, and the text says why
+			err = mistake{err} // nothing was changed, and the error says why
 		}
 		s.answer(w, r, doc, err)
 	}

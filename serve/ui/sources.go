@@ -123,7 +123,8 @@ func (s *shelf) read(list []found) {
 	s.mu.Unlock()
 }
 
-// brief reads a session. What can't be read has an empty summary; opening the session says why.
+// brief reads a session and sums it up. The summary of an unreadable session is empty. The person
+// sees the error on opening the session.
 func (s *shelf) brief(f *found) brief {
 	t, host, err := s.talk(context.Background(), f)
 	if err != nil {

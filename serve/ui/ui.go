@@ -149,7 +149,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// once makes slow values, each by one caller at a time, and keeps them for a while.
+// once caches values that are slow to make. One caller at a time makes a value.
 type once struct {
 	mu   sync.Mutex
 	kept map[string]*kept
