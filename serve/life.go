@@ -39,7 +39,7 @@ type passed struct {
 // pass is a function of the kernel that passes a boundary.
 type pass func(*kernel.Kernel, context.Context, api.Boundary) (*api.Passed, error)
 
-// passing returns the handler of a boundary.
+// passing returns the handler of a boundary call, which the kernel's function do carries out.
 func passing(do pass) handler[*boundaryCall, *passed] {
 	return func(c *call, p *boundaryCall) (*passed, error) {
 		b, h, err := boundaryOf(c, p)
@@ -239,7 +239,7 @@ type turnCall struct {
 	// input_transformations, diagnostics and prompt_cache_diagnostics are members of the
 	// provider's answer, unchanged.
 	memkernel.ReportMembers
-	// Updates have the form of the updates of write.
+	// Updates are updates of pages, in the form that the method write takes.
 	Updates []journal.Update `json:"updates"`
 	// More means that another turn follows at once.
 	More bool `json:"more"`

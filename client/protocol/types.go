@@ -664,7 +664,7 @@ type TurnParams struct {
 	InputTransformations   any    `json:"input_transformations,omitempty"`
 	Diagnostics            any    `json:"diagnostics,omitempty"`
 	PromptCacheDiagnostics any    `json:"prompt_cache_diagnostics,omitempty"`
-	// updates have the form of the updates of write.
+	// updates are updates of pages, in the form that the method write takes.
 	Updates []Update `json:"updates,omitempty"`
 	// more means that another turn follows at once.
 	More bool `json:"more,omitempty"`

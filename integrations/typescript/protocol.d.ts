@@ -641,7 +641,7 @@ export interface TurnParams {
   input_transformations?: any;
   diagnostics?: any;
   prompt_cache_diagnostics?: any;
-  /** `updates` have the form of the updates of write. */
+  /** `updates` are updates of pages, in the form that the method write takes. */
   updates?: Update[];
   /** `more` means that another turn follows at once. */
   more?: boolean;

@@ -137,7 +137,7 @@ type handler struct {
 	setup   *Setup
 	// lines are the lines of files that the answer quotes.
 	lines []Lines
-	// errs are the reasons why a part of the answer is missing. They are nil for parts that are not.
+	// errs are the errors because of which parts of the answer are missing. Nil errors are ignored.
 	errs []error
 }
 

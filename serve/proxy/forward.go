@@ -100,7 +100,7 @@ func (x *Proxy) send(r *http.Request) (*http.Response, error) {
 	return res2, nil
 }
 
-// roundTrip makes a call. It sets Request of the answer, which not every transport does.
+// roundTrip makes a call. It sets the answer's field Request, which not every transport does.
 func (o *Options) roundTrip(r *http.Request) (*http.Response, error) {
 	res, err := o.Transport.RoundTrip(r)
 	if err == nil {

@@ -1,7 +1,7 @@
 package ui
 
-// Documents returns a value of the type of every document of /api/ that is this package's own, by
-// name.
+// Documents returns the types of the documents that only this package makes, by the names of the
+// documents. Each type is given as a zero value.
 func Documents() map[string][]any {
 	return map[string][]any{
 		"memkernel/ui_find/v1":     {findJSON{}},
