@@ -93,7 +93,7 @@ func TestFaultsSayWhy(t *testing.T) {
 	if len(out.Faults) != 1 || out.Faults[0].Code != paging.Refetch || out.Faults[0].Decision != 3 {
 		t.Errorf("faults %+v, want one refetch led to by decision 3", out.Faults)
 	}
-	out = play(t, e, turn{Turn: 4, Demand: []string{"e"}, Recall: []recall{{"q", recallDenied}, {"q", recallNoMatch}, {"r", recallError}}})
+	out = play(t, e, turn{Turn: 4, Demand: []string{"e"}, Recall: []string{recallDenied, recallNoMatch, recallError}})
 	if len(out.Faults) != 3 || out.Faults[0].Cause != paging.CauseCompaction || out.Faults[0].Decision != 4 || out.Faults[1].Cause != causeDenied || out.Faults[2].Cause != causeBackend {
 		t.Errorf("faults %+v, want a refetch after the compaction, and recalls DENIED and BACKEND_ERROR", out.Faults)
 	}

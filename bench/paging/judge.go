@@ -13,9 +13,8 @@ type fault struct {
 	Code    paging.Code
 	Turn    int
 	Session string
-	// Page is the page that was missing. It is "" for a silent recall, which has a Query instead.
+	// Page is the page that was missing. It is "" for a silent recall.
 	Page  string
-	Query string
 	Cause paging.Cause
 	// Decision is the number of the decision or boundary that caused the fault.
 	Decision uint64
@@ -149,12 +148,12 @@ func (e *engine) note(f fault) {
 	e.totals.Faults[f.Code]++
 }
 
-// recall judges a lookup. It reports a denied or failed lookup with an empty result as a fault,
-// since the model can't see the failure.
-func (e *engine) recall(s *session, r recall) {
-	why := map[string]paging.Cause{recallDenied: causeDenied, recallError: causeBackend}[r.Outcome]
+// recall judges a lookup by its outcome. It reports a denied or failed lookup as a fault, since the
+// model can't tell its empty result from that of a lookup without a match.
+func (e *engine) recall(s *session, outcome string) {
+	why := map[string]paging.Cause{recallDenied: causeDenied, recallError: causeBackend}[outcome]
 	if why != "" {
-		e.note(fault{Code: paging.SilentRecall, Turn: e.turn, Session: s.name, Query: r.Query, Cause: why, Decision: e.out.Decision})
+		e.note(fault{Code: paging.SilentRecall, Turn: e.turn, Session: s.name, Cause: why, Decision: e.out.Decision})
 	}
 }
 

@@ -79,7 +79,7 @@ func thresholdJump() *workload {
 
 func deniedRecall() *workload {
 	b := build("denied-recall", "main")
-	b.turn("main").Recall = []recall{{Query: "nothing there", Outcome: recallNoMatch}, {Query: "salary", Outcome: recallDenied}}
+	b.turn("main").Recall = []string{recallNoMatch, recallDenied}
 	return &b.w
 }
 

@@ -61,8 +61,8 @@ type turn struct {
 	Calls []call
 	// Events happen after the call, in order.
 	Events []event
-	// Recall has lookups in memory with their outcomes.
-	Recall []recall
+	// Recall has the outcomes of the turn's lookups in memory.
+	Recall []string
 }
 
 // names returns all pages that a turn names.
@@ -94,9 +94,6 @@ const (
 	recallDenied  = "denied"
 	recallError   = "error"
 )
-
-// recall is a lookup in memory.
-type recall struct{ Query, Outcome string }
 
 // builder makes workloads by rules.
 type builder struct{ w workload }
