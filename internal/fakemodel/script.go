@@ -28,9 +28,8 @@ type Reply struct {
 	Calls []Call
 
 	Status int
-	// Kind is the type of a refusal. Error is its text. Header holds its additional headers.
+	// Kind is the type of a refusal. Error is its text.
 	Kind, Error string
-	Header      map[string]string
 }
 
 // Call is a call of a tool. If ID is empty, the server makes one from the request's number.

@@ -141,9 +141,6 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, api api, body []
 	reply := s.take(&req)
 	switch {
 	case reply.Status >= 400:
-		for k, v := range reply.Header {
-			w.Header().Set(k, v)
-		}
 		api.fail(w, reply.Status, reply.Kind, reply.Error)
 	case req.Stream:
 		api.stream(w, req, reply)
