@@ -10,7 +10,7 @@ import (
 	"github.com/memkernel/memkernel/service/internal/pgdsn"
 )
 
-// database is the server as a store uses it: a pool of connections, and in tests a model of the
+// database sends statements to a server. It is a pool of connections, or in tests a model of the
 // server.
 type database interface {
 	// Ask runs a statement as a transaction of its own, and calls row with each row of its answer.
@@ -28,7 +28,7 @@ type statement struct {
 	text string
 }
 
-// server is a database of pgx.
+// server is a database that uses pgx's pool of connections.
 type server struct {
 	*pgxpool.Pool
 	schema string
@@ -48,14 +48,16 @@ func (s server) Ask(ctx context.Context, st *statement, args []any, row func(sca
 	return rows.Err()
 }
 
-// pauses has the wait before each attempt to send a statement whose connection dies.
+// pauses has the pause before each attempt to run a statement. After a lost connection, or an error
+// for which again is true, the next attempt follows.
 var pauses = []time.Duration{0, 20 * time.Millisecond, 500 * time.Millisecond}
 
 // statementTimeout is how long a statement may take.
 const statementTimeout = 30 * time.Second
 
-// ask runs a statement, and again if its connection dies, and returns the rows that read has read.
-// unsure reports that an answer was lost, so that the statement may have been done more than once.
+// ask runs a statement and returns the rows, as read scans them. If the connection dies, it runs the
+// statement again. unsure reports that an answer was lost, so that the statement may have been run
+// more than once.
 func ask[T any](c *core, s *statement, at string, args []any, read func(scan scanner, into *T) error) (rows []T, unsure bool, err error) {
 	for _, pause := range pauses {
 		time.Sleep(pause)
@@ -78,7 +80,7 @@ func ask[T any](c *core, s *statement, at string, args []any, read func(scan sca
 	return rows, unsure, nil
 }
 
-// one is ask for a statement whose answer is one row, or none.
+// one is ask for a statement whose answer has at most one row, which it scans into into.
 func (c *core) one(s *statement, at string, args []any, into ...any) (unsure bool, err error) {
 	_, unsure, err = ask(c, s, at, args, func(scan scanner, _ *struct{}) error { return scan(into...) })
 	return unsure, err

@@ -20,12 +20,12 @@ func (c *core) notThere(op, at string) error {
 	return &fs.PathError{Op: op, Path: c.where(at), Err: fs.ErrNotExist}
 }
 
-// tries is how often a unit of [Store.within] is made anew while others write in its folder.
+// tries is how many units [Store.within] begins while other processes write to the folder.
 const tries = 16
 
-// within runs f with the open unit of a folder, or with one of its own and the store of that unit.
-// If others write in the folder meanwhile, f runs again. With seen, the first run does not ask for
-// their writes.
+// within runs f with the open unit of a folder. Without an open unit, it begins a unit and gives f
+// the store of that unit. If that unit is overtaken, f runs again in a new unit. With seen, the
+// first unit does not read a known folder.
 func (s *Store) within(folder string, seen bool, f func(s *Store, u *unit) error) error {
 	at := s.core.folder(folder)
 	at.mu.Lock()
@@ -53,7 +53,8 @@ func (s *Store) within(folder string, seen bool, f func(s *Store, u *unit) error
 	}
 }
 
-// collect runs f, which collects writes, unless the unit has failed.
+// collect runs f with the folder's mutex held. If the unit has failed, it returns the unit's error
+// without running f.
 func (u *unit) collect(f func() error) error {
 	u.f.mu.Lock()
 	defer u.f.mu.Unlock()
@@ -63,8 +64,8 @@ func (u *unit) collect(f func() error) error {
 	return f()
 }
 
-// knows reports whether the unit knows all documents of the folder of a place. Callers must hold the
-// folder's mutex, as for the other methods on collected writes.
+// knows reports whether the unit knows all documents of the folder of a place. Callers of knows,
+// removes, has and overlay must hold the mutex of the unit's folder.
 func (u *unit) knows(p place) bool { return u.f.at == p.folder && p.folder != "" && u.failed == nil }
 
 // removes reports whether the unit removes a path.
@@ -72,8 +73,8 @@ func (u *unit) removes(at string) bool {
 	return slices.ContainsFunc(u.gone, func(g put) bool { return g.covers(at) })
 }
 
-// has returns a document or a blob, nil for a missing one. known is false if the server must be
-// asked.
+// has returns a document or a blob as the unit knows it, nil if it is missing. If known is false,
+// the caller must ask the server.
 func (u *unit) has(p place) (d *doc, known bool) {
 	if w, ok := u.puts[p.at]; ok {
 		return &w.doc, true
@@ -157,10 +158,10 @@ func (s *Store) Open(name string) (store.Reader, error) {
 	return content{bytes.NewReader(data)}, nil
 }
 
-// listing is what a path is and has.
+// listing describes a path and the entries below it.
 type listing struct {
-	self   *store.Info // of a document, log or blob
-	folder bool        // there is a folder, even if nothing is below it
+	self   *store.Info // describes the path if it is a document, log or blob, and is nil otherwise
+	folder bool        // the path is a folder, even if nothing is below it
 	below  map[string]store.Info
 }
 
@@ -170,7 +171,8 @@ type named struct {
 	store.Info
 }
 
-// add adds the document, log or blob of a path to the listing of another path.
+// add adds the document, log or blob at the path at to the listing of the path of. It adds nothing
+// if at is neither of nor below of.
 func (l *listing) add(of, at string, i store.Info) {
 	rest, below := strings.CutPrefix(at, of+"/")
 	if of == "" {
@@ -188,7 +190,7 @@ func (l *listing) add(of, at string, i store.Info) {
 	}
 }
 
-// look describes a path, with what the open unit has collected.
+// look describes a path, including the writes that the open unit has collected.
 func (s *Store) look(op, name string) (l listing, err error) {
 	p, err := s.at(name)
 	if err != nil {
@@ -221,7 +223,7 @@ func (s *Store) look(op, name string) (l listing, err error) {
 	return l, err
 }
 
-// overlay changes the listing of a path to include what the unit has collected.
+// overlay adds the unit's collected writes and removals to the listing of a path.
 func (u *unit) overlay(p place, l *listing) {
 	if u.removes(p.at) {
 		*l = listing{below: map[string]store.Info{}}
@@ -243,10 +245,10 @@ func (u *unit) overlay(p place, l *listing) {
 	}
 }
 
-// asked asks the server what a path is and has.
+// asked returns the server's listing of a path.
 func (s *Store) asked(p place) (l listing, err error) {
 	l = listing{folder: p.at == "", below: map[string]store.Info{}}
-	if p.at == projectJournal { // if sessions are listed as well, one statement does both
+	if p.at == projectJournal { // once the sessions' journals were listed, one statement serves both
 		s.found.mu.Lock()
 		defer s.found.mu.Unlock()
 		if !s.found.at.IsZero() {
@@ -306,17 +308,17 @@ func entries(in map[string]store.Info) (out []store.Entry) {
 	return out
 }
 
-// found are the journals of the project and of all sessions at a moment.
+// found describes the journals of the project and of all sessions at one moment.
 type found struct {
 	mu   mutex
 	at   time.Time // the zero value if nobody has asked yet
 	logs map[string]store.Info
 }
 
-// projectJournal is the log that is looked for with the journals of sessions.
+// projectJournal is the log that find describes together with the journals of sessions.
 const projectJournal = "project/journal.jsonl"
 
-// find asks for the journals. Callers must hold found.mu.
+// find reads c.found from the server. Callers must hold found.mu.
 func (c *core) find() error {
 	at := time.Now()
 	rows, _, err := ask(c, &journals, "sessions", nil, func(scan scanner, n *named) error { return scan(&n.name, &n.Size, &n.Time) })
@@ -383,8 +385,8 @@ func (s *Store) Put(how store.Durability, docs ...store.Doc) (st store.Stats, er
 	return st, err
 }
 
-// change collects changes of documents and blobs in the units to which they belong, and makes the
-// others with a unit of their own. asked reports whether there were others.
+// change collects changes of documents and blobs in the open units to which they belong. It makes
+// the remaining changes with a unit of their own, and then returns true as asked.
 func (s *Store) change(how store.Durability, all []put) (asked bool, err error) {
 	var rest []put
 	for _, p := range all {
@@ -409,7 +411,7 @@ func (s *Store) change(how store.Durability, all []put) (asked bool, err error) 
 		return true, err
 	}
 	i := slices.IndexFunc(rest, func(p put) bool { return p.blob() == "" })
-	if i < 0 { // the contents of blobs never change: no folder needs a mark
+	if i < 0 { // only blobs, whose contents never change, so no folder needs a new mark
 		u := &unit{c: s.core, f: new(folder)}
 		u.reset()
 		u.change(how, rest...)
@@ -462,11 +464,11 @@ func (s *Store) Remove(how store.Durability, names ...string) (st store.Stats, e
 	return st, err
 }
 
-// above are the folders that have folders of their own.
+// above are the folders that only contain folders.
 var above = []string{"sessions", "ended", "blobs"}
 
-// forgetBelow makes the next units read folders that were changed as a whole. A unit that is open
-// there begins with nothing.
+// forgetBelow forgets all that is known of the folders at or below paths, which were removed or
+// moved. The next units there read them again. Open units there drop their collected writes.
 func (c *core) forgetBelow(paths []string) {
 	c.mu.Lock()
 	all := slices.Collect(maps.Values(c.folders))
@@ -484,8 +486,8 @@ func (c *core) forgetBelow(paths []string) {
 	}
 }
 
-// Move implements [store.Store]. A folder is moved with its records, and only if nobody else has
-// written to it; it must not be there yet.
+// Move implements [store.Store]. It moves a folder with its records, and only if no other process
+// has written to that folder. The target of a folder must not exist.
 func (s *Store) Move(how store.Durability, from, to string) error {
 	old, err := s.at(from)
 	now, err2 := s.at(to)

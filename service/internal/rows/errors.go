@@ -52,7 +52,7 @@ func (e *failure) Unwrap() []error {
 	return out
 }
 
-// codes has kinds and hints as [pgdsn.FaultOf] finds them.
+// codes is the table of kinds and hints for [pgdsn.FaultOf].
 var codes = map[string]pgdsn.Fault{
 	"28":    {errRefused, "see that user and password in the DSN are right"},
 	"3D000": {errRefused, "make the database, or name another in the DSN"},
@@ -77,8 +77,8 @@ var codes = map[string]pgdsn.Fault{
 	"":       {errUnreachable, "see that the server runs and the DSN names it rightly"},
 }
 
-// explain wraps an error of the server or the connection with the operation and a hint how to fix
-// it.
+// explain wraps an error of the server or of the connection. It adds the operation, the place and a
+// hint how to fix the error.
 func (c *core) explain(op, place string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -93,7 +93,7 @@ func (c *core) explain(op, place string, err error) error {
 	return &failure{op, place, f.Kind, f.Hint, err, c.password}
 }
 
-// again reports whether the server undid a statement that may be run again without a change.
+// again reports whether the server rolled back a statement that may be run again unchanged.
 func again(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")

@@ -11,8 +11,8 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// mutex is a lock that may be held while the server is asked. It is a channel, because a bubble of
-// testing/synctest goes on while a goroutine waits for a channel.
+// mutex is a lock that may be held during a statement. It is a channel, because the fake clock of
+// testing/synctest advances while a goroutine waits for a channel, and not for a sync.Mutex.
 type mutex chan struct{}
 
 func newMutex() mutex { return make(mutex, 1) }
@@ -41,11 +41,13 @@ type folder struct {
 	known bool
 	// durable reports that everything known survives a crash of the server.
 	durable bool
-	// gen counts for each log how often its records were found to differ from the known ones.
+	// gen counts, for each log, how often the known records became invalid. A log whose gen is
+	// older must be opened again.
 	gen [len(logs)]int
 	head
-	docs map[string]doc // without those of the folder ""
-	// tail has the newest records, nil if no unit is open.
+	docs map[string]doc // the documents by name; empty for the folder ""
+	// tail has the records that were read or written since the last refresh, nil if no unit is
+	// open.
 	tail []row
 }
 
@@ -68,7 +70,7 @@ func (h *head) mark() int64 {
 	return h.trail[len(h.trail)-1]
 }
 
-// doc is a document. Its data is nil if only the rest is known.
+// doc is a document. Its data is nil if the content is not known.
 type doc struct {
 	size, mark int64
 	data       []byte
@@ -77,24 +79,26 @@ type doc struct {
 
 func (d doc) info() store.Info { return store.Info{Size: d.size, Time: d.written} }
 
-// row is a record in its place.
+// row is a record of a log. seq is its number among all records of the folder, and n its number in
+// the log.
 type row struct {
 	seq     int64
-	turn, n int // turn only of those that are written
-	log     int // in logs
+	turn, n int // turn is set only in records that are being written
+	log     int // the index in logs
 	rec     store.Record
 }
 
-// changes are the news of a folder.
+// changes describe what is new in a folder since a known state.
 type changes struct {
 	head
-	same bool // the folder that was known has grown; otherwise everything in it is new
-	some bool // docs are only those written since
+	same bool // the trail has the known mark; otherwise the answer has the whole folder
+	some bool // docs has only the documents written since the known state, and not all documents
 	docs map[string]doc
 	recs []row
 }
 
-// read reads the news of a folder since the known state k.
+// read reads the changes of a folder since the known state k: records of the logs with the indexes
+// of, and documents if docs is set.
 func (c *core) read(folder string, k *head, of []int, docs bool) (n changes, err error) {
 	type part struct {
 		what           int
@@ -136,7 +140,8 @@ func (c *core) read(folder string, k *head, of []int, docs bool) (n changes, err
 	return n, err
 }
 
-// at returns the time of a record: nanoseconds since 1970, 0 for none, in a zone of minutes.
+// at returns the time of a record from its nanoseconds since 1970 and its zone, in minutes east of
+// UTC. 0 nanoseconds give the zero time.
 func at(nanoseconds int64, zone int) (t time.Time) {
 	switch {
 	case nanoseconds == 0:
@@ -156,7 +161,8 @@ func since1970(t time.Time) (nanoseconds int64, zone int) {
 	return t.UnixNano(), seconds / 60
 }
 
-// merged returns the documents of a folder, given the known documents old.
+// merged returns the documents of a folder after the changes. old are the documents that were known
+// before. merged may change and return old.
 func (n *changes) merged(old map[string]doc) map[string]doc {
 	if n.some {
 		maps.Copy(old, n.docs)
@@ -182,10 +188,10 @@ func (c *core) folder(at string) *folder {
 	return f
 }
 
-// allLogs are all places in logs.
+// allLogs are all indexes in logs.
 var allLogs = []int{0, 1, 2, ended}
 
-// refresh reads the news of the folder. Callers must hold f.mu.
+// refresh brings the knowledge of the folder up to date. Callers must hold f.mu.
 func (f *folder) refresh(c *core) error {
 	n, err := c.read(f.at, &f.head, allLogs, f.at != "")
 	if err != nil {
@@ -203,8 +209,8 @@ func (f *folder) refresh(c *core) error {
 // mostFolders bounds the folders whose documents are kept.
 const mostFolders = 256
 
-// shed drops the documents of folders that no unit uses, if there are too many. It keeps the
-// workspace, which all sessions read.
+// shed forgets the documents of folders without an open unit, if more than mostFolders folders have
+// documents. It keeps those of the workspace, which all sessions read.
 func (c *core) shed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,7 +222,7 @@ func (c *core) shed() {
 		if len(f.docs) > 0 {
 			full++
 		}
-		if full > mostFolders && f.unit == nil && f.at != filesIn { // all documents are written after the rev 0
+		if full > mostFolders && f.unit == nil && f.at != filesIn { // with rev 0, the next read returns all documents
 			f.docs, f.rev, f.known = map[string]doc{}, 0, false
 			full--
 		}
@@ -224,7 +230,8 @@ func (c *core) shed() {
 	}
 }
 
-// of returns the open unit to which the calls of a store belong. Callers must hold f.mu.
+// of returns the open unit to which the calls of a store belong, or nil if there is none. Callers
+// must hold f.mu.
 func (f *folder) of(s *Store) *unit {
 	if f.unit != nil && f.unit.alone && f.unit != s.unit {
 		return nil
@@ -239,7 +246,7 @@ func (f *folder) renewed() {
 	}
 }
 
-// forget makes the next unit read the folder.
+// forget makes the next unit in the folder read the folder again.
 func (c *core) forget(at string) {
 	f := c.folder(at)
 	f.mu.Lock()
@@ -247,8 +254,8 @@ func (c *core) forget(at string) {
 	f.known = false
 }
 
-// Begin implements [store.Store]. Others may write to the folder meanwhile: the unit is then
-// overtaken.
+// Begin implements [store.Store]. Other processes may write to the folder during the unit: the unit
+// is then overtaken.
 func (s *Store) Begin(ctx context.Context, name string, seen bool) (store.Unit, error) {
 	p, err := s.at(name)
 	if err != nil {
@@ -264,7 +271,8 @@ func (s *Store) Begin(ctx context.Context, name string, seen bool) (store.Unit, 
 	return u, nil
 }
 
-// begin begins a unit, for all callers in this process or alone for those that are given it.
+// begin begins a unit. If alone is set, only calls through the unit's own store belong to the unit.
+// Otherwise the calls of all callers in this process do.
 func (s *Store) begin(ctx context.Context, f *folder, seen, alone bool) (*unit, error) {
 	select {
 	case f.turn <- struct{}{}:

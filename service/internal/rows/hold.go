@@ -13,18 +13,18 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// holds are the locks of this process. A lock is a lease in a row, which a goroutine renews. A
-// holder that is paused for longer than the lease may lose it.
+// holds are the locks of this process. A lock is a row with a lease, which a goroutine renews. A
+// holder that is paused for longer than the lease may lose the lock.
 type holds struct {
 	mu   sync.Mutex
-	mine map[string]string // names, by holder
-	// newest are the newest marks that journals' folders had when this process took the lock of
-	// blobs alone. read names the folders whose journal was read since.
+	mine map[string]string // the names of the locks, by holder
+	// newest has, for each folder with a journal, the newest mark at the moment when this process
+	// took the lock of blobs alone. read names the folders whose journal was read since then.
 	newest map[string]int64
 	read   map[string]bool
 	n      atomic.Int64
-	stop   chan struct{}  // nil while there is none to renew
-	runs   sync.WaitGroup // of the goroutine that renews
+	stop   chan struct{}  // ends the goroutine that renews the locks; nil without locks
+	runs   sync.WaitGroup // waits for that goroutine
 }
 
 // Lock implements [store.Store].
@@ -61,7 +61,7 @@ func (s *Store) Lock(name string, share store.Share) (func(), error) {
 			for {
 				select {
 				case <-t.C:
-					_ = s.renew() // whoever writes asks again
+					_ = s.renew() // a caller that relies on a lock calls renew again
 				case <-stop:
 					return
 				}
@@ -90,9 +90,10 @@ func (c *core) letGo(holder string) {
 	}
 }
 
-// verify returns an error if the server that answered for a folder lacks what the folder had when
-// this process took the lock of blobs alone. An old primary may live on after a standby took over,
-// and blobs that its records do not name may be needed.
+// verify returns an error if trail, a server's answer for a folder, lacks the mark that the folder
+// had when this process took the lock of blobs alone. Such a server may be an old primary that
+// still runs after a standby took over. Records that it lacks may name blobs, so that the blobs
+// must not be removed. journal reports that the answer included the journal.
 func (c *core) verify(folder string, journal bool, trail []int64) error {
 	h := &c.holds
 	h.mu.Lock()
@@ -107,8 +108,8 @@ func (c *core) verify(folder string, journal bool, trail []int64) error {
 	return nil
 }
 
-// removing returns by which names this process holds the lock of blobs, and the folders that were
-// there when it took the lock and whose journal it has not read since.
+// removing returns the holders' names under which this process holds the lock of blobs. unread are
+// the folders that existed when it took the lock, and whose journal it has not read since.
 func (c *core) removing() (holders, unread []string) {
 	h := &c.holds
 	h.mu.Lock()
@@ -126,9 +127,9 @@ func (c *core) removing() (holders, unread []string) {
 	return holders, unread
 }
 
-// renew extends the leases, and returns an error if another process has taken a lock meanwhile:
-// otherwise two processes would do the work that the lock protects. A lock that no other process
-// has taken is still valid after a server that did not answer is back.
+// renew extends the leases of this process's locks. It returns an error if another process has
+// taken one of the locks meanwhile: the caller must then stop the work that the lock protects. A
+// lock stays valid after its lease has ended, as long as no other process takes it.
 func (c *core) renew() (failed error) {
 	held := c.held()
 	for _, holder := range slices.Sorted(maps.Keys(held)) {
@@ -142,7 +143,7 @@ func (c *core) renew() (failed error) {
 	return failed
 }
 
-// held returns the locks of this process, by holder.
+// held returns the names of this process's locks, by holder.
 func (c *core) held() map[string]string {
 	c.holds.mu.Lock()
 	defer c.holds.mu.Unlock()

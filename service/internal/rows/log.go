@@ -12,12 +12,13 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// log is an open log. Its place is after the record with the number seq.
+// log is an open log. Its place is after the record with the number seq. Records are numbered
+// across all logs of a folder.
 type log struct {
 	s        *Store
 	f        *folder
 	place    place
-	i        int // in logs
+	i        int // the log's index in logs
 	readOnly bool
 
 	// gen is the folder's gen for this log at the time when a unit read the log. It is -1 if the
@@ -44,8 +45,8 @@ func (s *Store) log(name string, o store.LogOptions) (*log, error) {
 	return l, nil
 }
 
-// fits reports whether the records up to the place are still in the folder as it is known. Callers
-// must hold f.mu.
+// fits reports whether the known state of the folder still has the records up to the place.
+// Callers must hold f.mu.
 func (l *log) fits() bool {
 	if l.gen < 0 && (l.head.mark() == 0 || slices.Contains(l.f.trail, l.head.mark())) {
 		l.gen = l.f.gen[l.i]
@@ -64,8 +65,8 @@ func (l *log) error(reason string, replaced bool) error {
 
 func (l *log) wasReplaced() error { return l.error("it was replaced meanwhile", true) }
 
-// written returns the server's records after a number, and the number of all records of the log. k
-// is the known state of the folder.
+// written returns the log's records on the server whose numbers are above seq, and the count of all
+// records of the log. k is the known state of the folder.
 func (l *log) written(k head, seq int64) (out []row, count int, err error) {
 	k.seq = seq
 	n, err := l.s.read(l.f.at, &k, []int{l.i}, false)
@@ -79,9 +80,10 @@ func (l *log) written(k head, seq int64) (out []row, count int, err error) {
 	return n.recs, n.counts[l.i], nil
 }
 
-// behind is written with the records that the open unit has collected.
+// behind returns what written returns, and in addition the records that the open unit has
+// collected.
 func (l *log) behind(seq int64) (out []row, count int, err error) {
-	if l.readOnly && l.gen < 0 && l.s.unit == nil { // an open unit may be another caller's, and its knowledge old
+	if l.readOnly && l.gen < 0 && l.s.unit == nil { // an open unit may be another caller's, and may know only an old state
 		return l.written(l.head, seq)
 	}
 	l.f.mu.Lock()
@@ -136,8 +138,9 @@ func (l *log) Read(each func(store.Record) error) error {
 	}, func(missing string) error { return l.error(missing, false) })
 }
 
-// pass calls each with the records after the place, their numbers and the number of the last, and
-// moves the place after each of them. It calls lost before it goes on after missing ones.
+// pass calls each for every record after the place, and moves the place after that record. n and
+// last are the positions of the record and of the log's last record, counted from 1. Where records
+// are missing, pass calls lost, and continues if lost returns nil.
 func (l *log) pass(each func(r store.Record, n, last int) error, lost func(missing string) error) error {
 	rows, count, err := l.behind(l.seq)
 	if err != nil {
@@ -181,7 +184,8 @@ func (l *log) Records() iter.Seq2[store.Record, error] {
 	}
 }
 
-// write runs f with the open unit of the folder, if the place is the log's end.
+// write runs f with the open unit of the folder. It returns an error without running f if the place
+// is not the log's end, if there is no open unit, or if the log is read-only.
 func (l *log) write(f func(u *unit) error) error {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
@@ -216,7 +220,7 @@ func (l *log) Append(sync bool, recs ...store.Record) (st store.Stats, err error
 	})
 }
 
-// Sync implements [store.Log]. In a unit, the end of the unit, or its next Sync, waits.
+// Sync implements [store.Log]. In a unit it does not wait: the unit's next Sync, or its End, does.
 func (l *log) Sync(n int) error {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
@@ -309,7 +313,7 @@ func (s *Store) Reset(name string, recs []store.Record) (aside []string, err err
 	return aside, err
 }
 
-// lines returns the records of the log as lines, as a file would have them.
+// lines returns the records of the log as the lines that a file of the log would have.
 func (l *log) lines() ([]byte, error) {
 	rows, _, err := l.behind(0)
 	if err != nil {

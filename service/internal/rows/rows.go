@@ -3,31 +3,33 @@
 //
 // # Folders and marks
 //
-// A unit of work writes in a folder, such as a session. The folder's row counts the writes (rev),
-// and has a mark of each of the newest writes (trail). A mark is made of a random number of the
-// write and of the mark before it, so that it identifies all writes up to this one. A process that
+// A unit of work writes to a folder, such as a session. The folder's row counts the writes (rev),
+// and holds the marks of the newest writes (trail). A mark is computed from a random number of the
+// write and from the previous mark, so that it identifies all writes up to this one. A process that
 // has read the folder knows its newest mark. A unit collects its writes in memory, and one
-// statement makes them all if the folder still has the known mark. Otherwise the statement writes
-// nothing, and the unit is overtaken. A put, a removal or a move outside of a unit gets one of its
-// own, which is made again after that. A server that crashed, or a standby that took over, may lack
-// the newest writes and give their numbers again. Its marks differ, so that its state is never
-// taken for the known state.
+// statement makes them all if the folder's newest mark is still the known one. Otherwise the
+// statement writes nothing, and the unit is overtaken. A put, a removal or a move outside of a unit
+// gets a unit of its own. If that unit is overtaken, the call is made again in a new unit. A server
+// that crashed, or a standby that took over, may lack the newest writes and use their numbers for
+// other writes. The marks of these writes differ, so that the state is never taken for the known
+// state.
 //
 // # Lost answers
 //
-// When a connection dies, it is unknown whether the server ran the statement. It is sent again: a
-// unit whose mark is in the trail is written. A statement that arrives late finds another mark.
-// Every other statement has the same result when it is done twice.
+// When a connection dies, it is unknown whether the server ran the statement. The statement is
+// sent again. A unit's writes were made if its mark is in the trail. If the server runs a unit's
+// statement late, the statement finds another mark and writes nothing. Every other statement has
+// the same result when it is run twice.
 //
 // # Poolers
 //
 // Each statement is a transaction of its own and needs no state of its connection, so that a
-// pooler may give every statement another one.
+// pooler may run every statement on another connection.
 //
 // # Tenants
 //
 // A tenant that is opened by [OpenTenant] has a database role of its own, and the tables' policies
-// show this role only that tenant's rows. All statements name the tenant as well. The policies
+// show this role only that tenant's rows. All statements also select by the tenant. The policies
 // guard against a statement that forgets the tenant, and against an injected statement.
 package rows
 
@@ -98,7 +100,7 @@ func (o *Options) check() error {
 type Store struct {
 	*core
 	folder string // "" or a path
-	unit   *unit  // puts through the store belong to it; nil for most
+	unit   *unit  // the unit to which writes through this store belong; nil for most stores
 }
 
 // core is shared by the stores of one tenant.
@@ -126,7 +128,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return c.open(ctx, cfg, o.Schema, func(pool *pgxpool.Pool) error { return c.enter(ctx, pool, o) })
 }
 
-// prepare makes a store from options, and the configuration of its connections.
+// prepare checks the options and fills in defaults. It returns a store without connections, and
+// the configuration of its connections.
 func prepare(o *Options) (*core, *pgxpool.Config, error) {
 	err := o.check()
 	var cfg *pgxpool.Config
@@ -150,7 +153,7 @@ func prepare(o *Options) (*core, *pgxpool.Config, error) {
 	return c, cfg, nil
 }
 
-// open makes the store's connections. It closes them if check returns an error.
+// open opens the store's pool of connections. It closes the pool if check returns an error.
 func (c *core) open(ctx context.Context, cfg *pgxpool.Config, schema string, check func(*pgxpool.Pool) error) (*Store, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err == nil {
@@ -188,8 +191,8 @@ func (c *core) enter(ctx context.Context, pool *pgxpool.Pool, o Options) error {
 		return &failure{kind: errRefused, hint: "the tables are " + owner + "'s: name that user in the DSN, or make this one a member of it (GRANT " + owner + " TO me)",
 			err: errors.New("row-level security hides all rows from this user")}
 	}
-	// The row of the lock of blobs is there before the first blob, so that a writer of blobs can
-	// always hold on to it.
+	// The row of the blobs' lock must exist before the first blob, because a writer of blobs locks
+	// that row.
 	return pool.QueryRow(ctx, in(`WITH t AS (INSERT INTO $S.tenants(name) VALUES($1::text) ON CONFLICT(name) DO UPDATE SET name=excluded.name RETURNING id),
 		h AS (INSERT INTO $S.holds(tenant, name, alone, holders) SELECT id, '`+store.BlobsLock+`', false, '{}' FROM t ON CONFLICT DO NOTHING)
 		SELECT id FROM t`), o.Root).Scan(&c.tenant)
@@ -223,8 +226,8 @@ func (c *core) where(at string) string {
 // place is a name in the tables.
 type place struct {
 	at     string // the whole path
-	folder string // its row of the table folders
-	name   string // within the folder; "" for the folder itself
+	folder string // the path of its folder in the table folders
+	name   string // the path within the folder; "" for the folder itself
 }
 
 // at returns the place of a name. The path must stay in the store, and the server must be able to
@@ -252,16 +255,16 @@ func placeOf(at string) place {
 	return place{at, "", at}
 }
 
-// Place returns the folder whose units write a name, and whether the name is one of a log.
+// Place returns the folder whose units write a name, and whether the name is that of a log.
 func Place(name string) (folder string, log bool) {
 	p := placeOf(name)
 	return p.folder, p.log() >= 0
 }
 
-// logs are the names of logs. The tables have their places in this order.
+// logs are the names of logs. The tables name a log by its index in this list.
 var logs = [...]string{"journal", "projection", "usage", "ended"}
 
-// log returns which log is at a place, -1 for none.
+// log returns the index in logs of the log at a place, or -1 if the place is not that of a log.
 func (p place) log() int {
 	i := slices.IndexFunc(logs[:], func(l string) bool { return p.name == l+".jsonl" })
 	if (p.folder == "") != (i == ended) {
@@ -270,10 +273,10 @@ func (p place) log() int {
 	return i
 }
 
-// ended is the place in logs of the only log outside a session.
+// ended is the index in logs of the only log outside a session.
 const ended = 3
 
-// blob returns the hash of the blob at a place, "" if the place is none of a blob.
+// blob returns the hash of the blob at a place, or "" if the place is not that of a blob.
 func (p place) blob() string {
 	if rest, ok := strings.CutPrefix(p.at, "blobs/"); ok {
 		if dir, hash, _ := strings.Cut(rest, "/"); store.IsHash(hash) && hash[:2] == dir {
@@ -286,6 +289,6 @@ func (p place) blob() string {
 // newMark returns a random number that is not 0.
 func newMark() int64 {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // which never fails
+	_, _ = rand.Read(b[:]) // Read never fails
 	return int64(binary.BigEndian.Uint64(b[:])>>1) | 1
 }

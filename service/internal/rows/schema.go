@@ -16,7 +16,7 @@ var first string
 //go:embed schema/0002_logs.sql
 var second string
 
-// migrations are the steps to this program's tables and functions, in the schema $S. A released one
+// migrations are the steps to this program's tables and functions, in the schema $S. A released step
 // must never be changed.
 var migrations = []string{first, second}
 
@@ -24,11 +24,11 @@ var migrations = []string{first, second}
 // advisory lock.
 const schemaLock = 0x6d6b7277
 
-// leastServer is the version of the oldest server that this package was tried with, as
+// leastServer is the oldest version of PostgreSQL that this package was tested with, in the form of
 // server_version_num.
 const leastServer = 150000
 
-// migrate runs the missing steps to this program's tables, in one transaction.
+// migrate runs those of migrations that the schema lacks, in one transaction.
 func migrate(ctx context.Context, pool *pgxpool.Pool, schema string) error {
 	n, err := schemaVersion(ctx, pool, schema)
 	if err != nil || n == len(migrations) {
@@ -59,7 +59,7 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// schemaVersion returns the version of the tables, 0 if there are none.
+// schemaVersion returns the version of the tables, or 0 if there are no tables.
 func schemaVersion(ctx context.Context, db querier, schema string) (n int, err error) {
 	var server int
 	var there bool

@@ -155,7 +155,7 @@ func (c *core) giveRole(ctx context.Context, tx pgx.Tx, schema string, t *tenant
 		return err
 	}
 	var random [40]byte
-	_, _ = rand.Read(random[:]) // which never fails
+	_, _ = rand.Read(random[:]) // Read never fails
 	if t.role == "" {
 		// All users of the server see the name, so it is random.
 		t.role = "memkernel_" + hex.EncodeToString(random[:8])
@@ -233,7 +233,7 @@ func makeRole(ctx context.Context, tx pgx.Tx, q string) error {
 // could end up in the server's log.
 func verifier(secret string) (string, error) {
 	salt := make([]byte, 16)
-	_, _ = rand.Read(salt) // which never fails
+	_, _ = rand.Read(salt) // Read never fails
 	salted, err := pbkdf2.Key(sha256.New, secret, salt, rounds, sha256.Size)
 	if err != nil {
 		return "", err

@@ -20,28 +20,28 @@ type unit struct {
 	f *folder
 	// unchecked reports that the unit began without reading the folder.
 	unchecked bool
-	// alone: only callers that were given the unit use it.
+	// alone reports that only calls through the unit's own store belong to the unit.
 	alone  bool
 	failed error // the reason why nothing more can be written
 
-	// asked reports that a read or write has found the folder with the known mark.
+	// asked reports that a statement has found the known mark as the folder's newest.
 	asked bool
 	// synced reports that the collected writes, or those that were read, must survive a crash of the
 	// server.
 	synced bool
-	head   // with the collected writes
+	head   // the folder's row as it will be after the collected writes
 	writes
 }
 
-// writes are the writes of one statement.
+// writes are the writes that one statement makes.
 type writes struct {
 	recs     []row
-	replaced []int          // the logs that lose their records of before
+	replaced []int          // the indexes of logs whose old records are removed
 	puts     map[string]put // documents and blobs
-	gone     []put          // removed before puts, with all below
+	gone     []put          // paths that are removed with all below them, before puts are written
 }
 
-// put is a document or a blob to be written. One without data is to be removed.
+// put is a document or a blob to be written. If data is nil, the document is to be removed.
 type put struct {
 	place
 	doc
@@ -112,7 +112,8 @@ func (u *unit) overtaken() error {
 	return fmt.Errorf("write %s: %w; nothing was written: make the call again", u.c.where(u.f.at), store.ErrOvertaken)
 }
 
-// stand waits until the folder is durable.
+// stand waits until the folder is durable. It returns an error if the folder's newest mark is not
+// the known one.
 func (u *unit) stand() error {
 	has, newest, err := u.c.stand(u.f.at, u.f.mark())
 	if err == nil && !newest && (has || u.f.mark() != 0) {
@@ -122,19 +123,20 @@ func (u *unit) stand() error {
 	return err
 }
 
-// stand waits until a folder is durable. has reports whether the folder has a mark, and newest
-// whether the mark is its newest.
+// stand waits until a folder is durable. has reports whether the folder's trail has a mark, and
+// newest whether that mark is the newest.
 func (c *core) stand(at string, mark int64) (has, newest bool, err error) {
 	_, err = c.one(&stands, at, []any{at, mark}, &has, &newest)
 	return has, newest, err
 }
 
-// commit makes the collected writes.
+// commit sends the collected writes to the server and updates the knowledge of the folder. Callers
+// must hold the folder's mutex, which commit releases for a moment.
 func (u *unit) commit() error {
 	mark := newMark()
 	ok, unsure, err := u.send(u.f.mark(), mark)
 	newest := true
-	if err == nil && !ok && unsure { // it was written before an answer was lost, or it was overtaken
+	if err == nil && !ok && unsure { // the writes were made before an answer was lost, or the unit was overtaken
 		ok, newest, err = u.c.stand(u.f.at, after(u.f.mark(), mark))
 	}
 	switch {
@@ -152,7 +154,7 @@ func (u *unit) commit() error {
 		f.tail = slices.DeleteFunc(f.tail, func(r row) bool { return slices.Contains(u.replaced, r.log) })
 	}
 	u.head.trail = append(u.head.trail, after(f.mark(), mark))
-	if f.at == filesIn { // the server's clock says when a file was written: what is written is read again
+	if f.at == filesIn { // the written files are read again, because the server's clock gives their times
 		u.head.rev, newest = f.rev, false
 	}
 	f.head, f.tail, f.known = u.head, append(f.tail, u.recs...), newest
@@ -178,8 +180,8 @@ func (u *unit) commit() error {
 	return nil
 }
 
-// changes returns the collected removals and then the rest, by path: writers of the same rows wait
-// for the same one first.
+// changes returns the collected removals and then the puts. It sorts the puts by path, so that two
+// writers of the same rows don't wait for each other.
 func (w *writes) changes() []put {
 	out := slices.Clone(w.gone)
 	for _, at := range slices.Sorted(maps.Keys(w.puts)) {
@@ -199,14 +201,15 @@ func (f *folder) path(name string) string {
 // covers reports whether a path is this place or below it.
 func (p place) covers(at string) bool { return at == p.at || strings.HasPrefix(at, p.at+"/") }
 
-// blobWaits is how often a writer of blobs tries again while a process removes blobs. blobPause is
+// blobWaits is how often a writer of blobs tries while another process removes blobs. blobPause is
 // the time between two tries.
 const blobWaits = 200
 
 var blobPause = 25 * time.Millisecond
 
-// send writes what is collected if base is the folder's newest mark, or without a folder if base
-// is -1. ok is false if the folder has another mark.
+// send makes the collected writes on the server if base is the folder's newest mark. With a base of
+// -1, it checks no mark. ok is false if the folder has another mark. unsure reports that an answer
+// was lost, so that the server may have made the writes earlier.
 func (u *unit) send(base, mark int64) (ok, unsure bool, err error) {
 	how := "off"
 	if u.synced {
@@ -246,7 +249,7 @@ func (u *unit) send(base, mark int64) (ok, unsure bool, err error) {
 	return false, unsure, fmt.Errorf("%w: %w", &store.LockedError{Name: u.c.where(store.BlobsLock), Holder: "a process that removes blobs"}, store.ErrAgain)
 }
 
-// some returns an array that is not NULL.
+// some returns s, or an empty slice if s is nil, because pgx sends a nil slice as NULL.
 func some[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -254,7 +257,7 @@ func some[T any](s []T) []T {
 	return s
 }
 
-// key returns the session's key, if the document is the one that holds it.
+// key returns the session's key if the document is session.json, and "" otherwise.
 func (p *put) key() string {
 	var whose struct{ Key string }
 	if p.name != "session.json" || json.Unmarshal(p.data, &whose) != nil {
@@ -277,8 +280,8 @@ func (u *unit) End() error {
 	return err
 }
 
-// writing returns the unit to which a write to a place belongs, with its folder locked. It returns
-// nil if there is no such unit.
+// writing returns the open unit to which a write to a place belongs, or nil if there is none. If it
+// returns a unit, the caller must unlock the mutex of the unit's folder.
 func (s *Store) writing(p place) *unit {
 	f := s.core.folder(p.folder)
 	f.mu.Lock()
@@ -309,7 +312,7 @@ func (u *unit) change(how store.Durability, all ...put) {
 	}
 }
 
-// add collects records of a log. With anew, they replace all records of the log.
+// add collects records of a log. If anew is set, they replace all records of the log.
 func (u *unit) add(log int, recs []store.Record, anew bool) (out []row, err error) {
 	for _, r := range recs {
 		if err := sound(r); err != nil {
@@ -348,7 +351,7 @@ func commits(r store.Record) int {
 	return 0
 }
 
-// sound returns an error for a record that the server would not take.
+// sound returns an error for a record that the server would refuse or change.
 func sound(r store.Record) error {
 	text := func(s string) bool { return !strings.ContainsRune(s, 0) && strings.ToValidUTF8(s, "") == s }
 	switch {

@@ -17,39 +17,40 @@ import (
 	"github.com/memkernel/memkernel/markdownstore"
 )
 
-// Workspace keeps the files of a workspace as documents of a folder of their own. Each change is a
-// unit of work in that folder. A Workspace has no links, and a folder of files exists as long as a
+// Workspace keeps the files of a workspace as documents of one folder of the tables. Each change is
+// a unit of work in that folder. A Workspace has no links. A folder of files exists as long as a
 // file is below it.
 //
-// A Workspace trusts its knowledge for a moment. A write sees all writes from before its call
-// began.
+// Reads may return a state that is up to 200 ms old. A write sees all writes that were complete
+// when its call began.
 type Workspace struct {
 	s *Store
 	f *folder
-	// writing is full while a caller in this process writes.
+	// writing has one element while a caller in this process writes.
 	writing chan struct{}
 
 	// The folder's mutex guards the fields below.
-	seen    int64     // the folder's mark when news counted it
-	news    int64     // counts the changes that were learned of
-	checked time.Time // when news were asked for last
+	seen    int64     // the folder's mark when news was last incremented
+	news    int64     // how many changes of the folder this process has noticed
+	checked time.Time // when the folder was last read
 	mover   bool      // this process moves the files
-	names   []string  // the paths in order, nil if they must be sorted again
+	names   []string  // the sorted paths, nil if they must be sorted again
 }
 
 var _ markdownstore.Remote = (*Workspace)(nil)
 
 const (
-	// filesIn is the folder of the files in the tables. No name of a document leads there.
+	// filesIn is the folder of the files in the tables. No name of a document can be in it, because
+	// names don't begin with a slash.
 	filesIn = "/workspace"
 	// believed is how long known files are trusted to be current.
 	believed = 200 * time.Millisecond
-	// mostTexts bounds the texts that are kept, in bytes.
+	// mostTexts is the most bytes of all texts that are kept in memory.
 	mostTexts = 16 << 20
-	// mostFile bounds one text, in bytes.
+	// mostFile is the most bytes of one file.
 	mostFile = 256 << 20
-	// mostName is the longest name that folders can have, and mostPath the longest path that an
-	// index can hold.
+	// mostName is the longest name, in bytes, that file systems accept. mostPath is the longest
+	// path, in bytes, that the index of a table can hold.
 	mostName, mostPath = 255, 1024
 )
 
@@ -70,7 +71,8 @@ func (w *Workspace) Where() string { return w.s.place }
 // Close does nothing: the opener of the store must close it.
 func (w *Workspace) Close() error { return nil }
 
-// refresh reads the news of the workspace. Callers must hold w.f.mu.
+// refresh brings the knowledge of the workspace up to date, and drops texts beyond mostTexts.
+// Callers must hold w.f.mu.
 func (w *Workspace) refresh() error {
 	asked, was := time.Now(), w.f.mark()
 	if err := w.f.refresh(w.s.core); err != nil {
@@ -78,7 +80,7 @@ func (w *Workspace) refresh() error {
 	}
 	w.checked = asked
 	if u := w.f.unit; u != nil && w.f.mark() != was {
-		_ = u.fail(u.overtaken()) // its caller has read what was known before
+		_ = u.fail(u.overtaken()) // the unit's caller has read the old state
 	}
 	bytes := 0
 	for name, f := range w.f.docs {
@@ -91,8 +93,8 @@ func (w *Workspace) refresh() error {
 	return nil
 }
 
-// learn counts a change that is known now. It returns an error while another process moves the
-// files. Callers must hold w.f.mu.
+// learn increments w.news if the folder has changed since the last call. It returns an error while
+// another process moves the files. Callers must hold w.f.mu.
 func (w *Workspace) learn() error {
 	if mark := w.f.mark(); mark != w.seen {
 		w.seen, w.names = mark, nil
@@ -104,7 +106,8 @@ func (w *Workspace) learn() error {
 	return nil
 }
 
-// lock locks w.f.mu. If the news were last read old ago or earlier, it first reads them again.
+// lock locks w.f.mu. If the folder was last read old ago or earlier, it also reads the folder
+// again. After an error w.f.mu is not locked.
 func (w *Workspace) lock(old time.Duration) (err error) {
 	w.f.mu.Lock()
 	if !w.f.known || time.Since(w.checked) >= old {
@@ -162,7 +165,7 @@ func (w *Workspace) below(dir string) []string {
 	return w.names[from:to]
 }
 
-// look looks a path up. Callers must hold w.f.mu.
+// look describes the file or the folder at a path. Callers must hold w.f.mu.
 func (w *Workspace) look(op, name string) (fileInfo, error) {
 	if !fs.ValidPath(name) {
 		return fileInfo{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
@@ -174,7 +177,7 @@ func (w *Workspace) look(op, name string) (fileInfo, error) {
 	return fileInfo{d, name, !file}, nil
 }
 
-// missing returns the error for a file that is not there.
+// missing returns the error for a missing file.
 func missing(op, name string) error { return &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist} }
 
 // Lstat implements [markdownstore.Files].
@@ -242,7 +245,7 @@ func (w *Workspace) Open(name string) (fs.File, error) {
 	return &openFile{Reader: strings.NewReader(string(i.data)), info: i}, err
 }
 
-// list lists a folder. Callers must hold w.f.mu.
+// list returns the entries of a folder, sorted by name. Callers must hold w.f.mu.
 func (w *Workspace) list(dir string) []fs.DirEntry {
 	l, all := listing{below: map[string]store.Info{}}, w.below(dir)
 	if dir == "." {
@@ -259,8 +262,8 @@ func (w *Workspace) list(dir string) []fs.DirEntry {
 	return out
 }
 
-// fill reads the text of a file whose text is not kept. Then the file may be newer than the known
-// one. Callers must hold w.f.mu.
+// fill reads the text of a file from the server, unless the text is kept in memory. After a read i
+// may describe a newer version of the file. Callers must hold w.f.mu.
 func (w *Workspace) fill(op string, i *fileInfo) error {
 	if i.data != nil || i.size == 0 {
 		return nil
@@ -273,7 +276,7 @@ func (w *Workspace) fill(op string, i *fileInfo) error {
 		return missing(op, i.path)
 	case now.mark == i.mark:
 		w.f.docs[i.path] = *now
-	default: // others wrote
+	default: // another process has written the file
 		w.f.known = false
 	}
 	i.doc = *now
@@ -288,18 +291,18 @@ func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) erro
 		return fmt.Errorf("lock workspace: %w", ctx.Err())
 	}
 	defer func() { <-w.writing }()
-	if _, err := w.Version(ctx, time.Since(markdownstore.SinceOf(ctx))); err != nil { // or ctx has ended
+	if _, err := w.Version(ctx, time.Since(markdownstore.SinceOf(ctx))); err != nil { // for example ctx has ended
 		return err
 	}
 	err := f(fileWriter{w})
-	if err == nil || errors.Is(err, fs.ErrNotExist) { // a missing file may be a valid answer too
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // a caller may also rely on a file being missing
 		return cmp.Or(w.stand(), err)
 	}
 	return err
 }
 
-// stand waits until the writes of other processes that were read are durable. Callers must call it
-// before they report such a text as written.
+// stand waits until everything that this process has read is durable. Callers must call it before
+// they report a text as written that another process wrote.
 func (w *Workspace) stand() error {
 	w.f.mu.Lock()
 	defer w.f.mu.Unlock()
@@ -337,13 +340,13 @@ func (w *Workspace) Moving(_ context.Context, from string) (was string, err erro
 // fileAt returns the place of a file in the tables.
 func fileAt(name string) place { return place{filesIn + "/" + name, filesIn, name} }
 
-// fileWriter is a workspace that this process's one writer writes to.
+// fileWriter is a workspace for the caller of [Workspace.Write] that holds w.writing.
 type fileWriter struct{ *Workspace }
 
-// change changes a file in a unit of its own. f gets the file, whose mark is 0 if it is missing, and
-// returns its new content: nil if it stays, and one without data if it is to be removed. f is called
-// again if others wrote in the workspace meanwhile, unless they changed this file and swap is set:
-// change then returns a *ConflictError.
+// change changes a file in a unit of its own. It calls f with the file, whose mark is 0 if it is
+// missing. f returns the file's new content, nil to leave the file unchanged, or a doc without data
+// to remove it. If another process writes to the workspace meanwhile, change calls f again. If swap
+// is set and the other process changed this file, change returns a *ConflictError instead.
 func (w fileWriter) change(op, name string, swap bool, f func(fi fileInfo) (*doc, error)) error {
 	var first *fileInfo
 	return w.s.within(filesIn, true, func(_ *Store, u *unit) error {
@@ -372,12 +375,12 @@ func (w fileWriter) change(op, name string, swap bool, f func(fi fileInfo) (*doc
 	})
 }
 
-// contents returns the document of a text.
+// contents returns the document for a text that is written now.
 func contents(text string) *doc {
 	return &doc{size: int64(len(text)), data: []byte(text), written: time.Now()}
 }
 
-// now reads a file.
+// now returns a file with its text, and for a missing file a fileInfo whose mark is 0.
 func (w fileWriter) now(op, name string) (fileInfo, error) {
 	w.f.mu.Lock()
 	defer w.f.mu.Unlock()
@@ -393,18 +396,18 @@ func (w fileWriter) now(op, name string) (fileInfo, error) {
 	case i.folder:
 		return i, &fs.PathError{Op: op, Path: name, Err: syscall.EISDIR}
 	}
-	if err = w.fill(op, &i); errors.Is(err, fs.ErrNotExist) { // others removed it
+	if err = w.fill(op, &i); errors.Is(err, fs.ErrNotExist) { // another process removed the file
 		err = fmt.Errorf("%s %s: %w", op, name, store.ErrOvertaken)
 	}
 	return i, err
 }
 
-// fits returns an error for a file that a folder or a row can't have.
+// fits returns an error for a file whose path or size neither a folder of files nor a row can hold.
 func (w fileWriter) fits(op, name string, size int) (err error) {
 	w.f.mu.Lock()
 	defer w.f.mu.Unlock()
 	switch {
-	case strings.ContainsRune(name, 0): // a path that is not valid has no stat either
+	case strings.ContainsRune(name, 0): // look has refused the other invalid paths
 		err = fs.ErrInvalid
 	case len(name) > mostPath, slices.ContainsFunc(strings.Split(name, "/"), func(n string) bool { return len(n) > mostName }):
 		err = syscall.ENAMETOOLONG
@@ -422,7 +425,7 @@ func (w fileWriter) fits(op, name string, size int) (err error) {
 	return err
 }
 
-// hash returns the hash of a file, "" for a missing one.
+// hash returns the hash of a file's text, or "" for a missing file.
 func (i fileInfo) hash() string {
 	if i.mark == 0 {
 		return ""
@@ -430,7 +433,7 @@ func (i fileInfo) hash() string {
 	return store.Sum(i.data)
 }
 
-// conflict returns the error for a file that is not the one that was read.
+// conflict returns the error for a file whose hash is not want.
 func conflict(want string, now fileInfo) error {
 	return &markdownstore.ConflictError{Path: now.path, Want: want, Have: now.hash()}
 }
