@@ -129,7 +129,7 @@ func (b *Blobs) Walk() iter.Seq2[BlobInfo, error] {
 			}
 			info, err := e.Info()
 			if errors.Is(err, fs.ErrNotExist) {
-				return nil // removed since
+				return nil // it was removed meanwhile
 			}
 			if err == nil && !yield(BlobInfo{Hash: e.Name, Bytes: info.Size}, nil) {
 				return stop

@@ -41,7 +41,7 @@ type known struct {
 }
 
 // Files returns the store in a state directory. The directory need not exist: the first write
-// makes it. If it was there and somebody removed it, writes fail, so that a program that is still
+// makes it. If somebody removes the directory later, writes fail, so that a program that is still
 // running doesn't make it again.
 func Files(dir string) Disk {
 	s := files{new(known), filepath.Clean(dir), "."}
@@ -224,8 +224,8 @@ func (s files) putOnce(docs []Doc, st *Stats) error {
 	return nil
 }
 
-// prepare makes the folder for temps and removes the temps of killed processes. It does nothing
-// once that is done.
+// prepare makes the folder for temps and removes the temps of killed processes. After its first
+// success it does nothing.
 func (s files) prepare() error {
 	at := s.Where(tempFolder)
 	if _, staged := s.staged.Load(at); staged {
@@ -268,7 +268,7 @@ func (s files) Remove(how Durability, names ...string) (Stats, error) {
 	var st Stats
 	for _, name := range names {
 		fi, err := s.look(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a link is removed itself
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // for a link, this removes the link and not its target
 			_, err = s.check(path.Dir(name))
 		}
 		folder := fi != nil && fi.IsDir()
@@ -332,7 +332,7 @@ func (s files) Lock(name string, share Share) (func(), error) {
 
 func (s files) Begin(ctx context.Context, folder string, _ bool) (Unit, error) {
 	if !Exists(s, "") {
-		_ = KeepOutOfGit(s) // where it can't be written the lock says so
+		_ = KeepOutOfGit(s) // if nothing can be written here, taking the lock fails
 	}
 	return LockedUnit(ctx, s, folder)
 }

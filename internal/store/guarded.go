@@ -22,7 +22,7 @@ import (
 // linkError reports that the path of a state file, or of a folder above it, leads to a link or
 // another kind of file.
 type linkError struct {
-	path, is string // the refused path, and the file found there
+	path, is string // the refused path, and the kind of the file there
 }
 
 func (e *linkError) Error() string {
@@ -38,8 +38,8 @@ func (s files) check(name string) (string, error) {
 	return s.Where(name), nil
 }
 
-// look describes the regular file or the folder under a name. It refuses every other kind, and
-// names reached through anything but folders.
+// look describes the regular file or the folder under a name. It refuses every other kind of file,
+// and a path through anything but folders.
 func (s files) look(name string) (fs.FileInfo, error) {
 	rel := path.Join(s.rel, name)
 	if !filepath.IsLocal(filepath.FromSlash(rel)) {
@@ -121,7 +121,7 @@ func (s files) openOnce(name string) (*os.File, error) {
 	return s.same(f, fi, name)
 }
 
-// same checks that f is the file that was looked at.
+// same returns f if f is the file that want describes. Otherwise it closes f and returns an error.
 func (s files) same(f *os.File, want fs.FileInfo, name string) (*os.File, error) {
 	got, err := f.Stat()
 	if err == nil && !os.SameFile(got, want) {
@@ -154,8 +154,8 @@ func (s files) openAppend(name string) (*os.File, error) {
 	return s.same(f, fi, name)
 }
 
-// own returns the description of a file. A file with several hard links first becomes a copy with
-// an inode of its own.
+// own returns the description of a file. It first replaces a file that has several hard links by a
+// copy with an inode of its own.
 func (s files) own(name string) (fs.FileInfo, error) {
 	fi, err := s.look(name)
 	if err != nil || names(fi) < 2 {

@@ -19,15 +19,16 @@ import (
 //	│ {"crc":"…","head":{"v":1,"seq":8,"off":4711,"lines":23,"sum":"…"}} ⏎│
 //	│ {"crc":"…","head":{"v":1,"seq":9,"off":5120,"lines":24,"sum":"…"}} ⏎│
 //	└───────────────────────────────────────────────────────────────────┘
-//	seq    counts the states; the larger one of the two slots counts
-//	off    bytes of the journal that an fsync has covered, lines their lines
+//	seq    number of the state; the slot with the larger number has the newest state
+//	off    how many bytes of the journal an fsync has covered
+//	lines  how many lines these bytes have
 //	sum    the chain of sums over these lines
-//	next   the same of a file that is about to take the journal's name
+//	next   off, lines and sum of a file that is about to take the journal's name
 //
 // A state is written into the older of the two slots after the journal has been synced. The head
-// may therefore lag behind the journal, and is never ahead of it. The head itself is synced when
-// it is made and when the journal is rewritten. A power cut may lose a newer state of the head,
-// which then vouches for less of the journal.
+// may therefore record an earlier place than the journal's synced end, but never a later one. The
+// head itself is synced when it is made and when the journal is rewritten. A power cut may lose a
+// newer state of the head, which then covers less of the journal.
 
 // headVersion is the version of the heads that are written.
 //
@@ -37,7 +38,7 @@ const headVersion = 1
 // headSlot is the size of a slot in bytes. headSlots is the number of slots.
 const headSlot, headSlots = 256, 2
 
-// salvageHint is the way out of damage.
+// salvageHint tells the user how to repair a damaged log.
 const salvageHint = "'memkernel salvage' shows what is sound and what is lost; with --apply it puts this file aside and goes on with what is sound"
 
 // headMark is a place in a journal with the sum over all records before it.
@@ -98,7 +99,7 @@ func (l *lineLog) readHead() (*journalHead, error) {
 	return newest, nil
 }
 
-// encodeHead returns a state as a slot, into which a state of the largest numbers fits, too.
+// encodeHead returns a state as a slot of headSlot bytes. The slot has room for the largest numbers.
 func encodeHead(h *journalHead) []byte {
 	raw, _ := json.Marshal(h) // numbers and sums only
 	slot := fmt.Sprintf(`{"crc":"%08x","head":%s}`, crc32.Checksum(raw, castagnoli), raw)
@@ -129,16 +130,16 @@ func decodeHead(slot []byte) (*journalHead, error) {
 	return h, nil
 }
 
-// vouch compares the file that was read up to r's place with the head. It reports whether the
-// bytes after that place may be a torn tail. It returns an error for damage that the lines
-// themselves don't show.
+// vouch compares the file, which was read up to r's place, with the head. passed is the head's mark
+// that the reading has reached, nil for none. tail reports whether the bytes after r's place may be
+// a torn tail. The error reports damage that the lines themselves don't show.
 func (l *lineLog) vouch(r *lineReader, passed *headMark) (tail bool, err error) {
 	h := l.head
 	switch {
 	case l.derived:
 		return true, nil
 	case h == nil:
-		return !r.chained, nil // a journal of before there were heads
+		return !r.chained, nil // a journal without sums was written by a version without heads
 	case passed != nil || h.Off == 0 || h.Next != nil && h.Next.Off == 0:
 		return true, nil
 	case r.Off < h.Off:
@@ -151,7 +152,7 @@ func (l *lineLog) vouch(r *lineReader, passed *headMark) (tail bool, err error) 
 	return false, d
 }
 
-// mark returns the mark of the head that a reader at this place has reached.
+// mark returns the head's mark that is at this place of the journal, or nil if neither is.
 func (h *journalHead) mark(at headMark) *headMark {
 	switch {
 	case h == nil:
@@ -163,9 +164,8 @@ func (h *journalHead) mark(at headMark) *headMark {
 	return nil
 }
 
-// keepHead records the end of the journal in the head. The caller must have synced the journal up
-// to there. If the head can't be written, it vouches for less of the journal, and nothing else
-// changes.
+// keepHead records the place l.at in the head. The caller must have synced the journal up to there.
+// If the head can't be written, keepHead sets l.headErr, and the head covers less of the journal.
 func (l *lineLog) keepHead() {
 	if l.derived {
 		return
@@ -175,8 +175,8 @@ func (l *lineLog) keepHead() {
 	}
 }
 
-// settle makes the journal durable up to the place where it was read and written, before a synced
-// head records that place. The record of a head that is not synced may be lost with it.
+// settle makes the journal durable up to the place l.at. Callers must call it before they write a
+// synced head that records this place. It syncs nothing if the head records the place already.
 func (l *lineLog) settle(f Journal) error {
 	if l.at.Off == 0 || l.head != nil && l.head.Next == nil && l.head.headMark == l.at {
 		return nil
@@ -185,8 +185,8 @@ func (l *lineLog) settle(f Journal) error {
 	return err
 }
 
-// makeHead makes the head of a journal that has none or one that can't be read, and that is
-// durable up to the place. It puts an unreadable head aside.
+// makeHead makes the head of a journal without a readable head. The journal must be durable up to
+// the place l.at. makeHead puts an unreadable head aside.
 func (l *lineLog) makeHead() error {
 	if errors.Is(l.headErr, errUnreadableHead) && l.chained {
 		if _, err := PutAside(l.d, headName(l.name)); err != nil {
@@ -228,7 +228,7 @@ func (l *lineLog) writeHead(m headMark, next *headMark, sync bool) error {
 	if err := l.d.Patch(headName(l.name), h.Seq%headSlots*headSlot, encodeHead(h), sync); err != nil {
 		return fmt.Errorf("head of the journal: %w", err)
 	}
-	l.head, l.halfHead = h, false // the one that could not be read was the older
+	l.head, l.halfHead = h, false // an unreadable slot is the older one, which was just written
 	return nil
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// lineVersion is the version of the lines that are written. plainVersion is the version of lines
-// without a sum, which are older lines and the lines of traces.
+// lineVersion is the version of a log's new lines. plainVersion is the version of lines without a
+// sum: the lines of traces, and those that older versions of the program wrote.
 //
 //	1: first version
 //	2: with a sum
@@ -52,8 +52,8 @@ func encodeRecord(b *bytes.Buffer, r *Record, sum *chain) error {
 	return nil
 }
 
-// decodeRecord reads a record. A body that ends the record is copied. Any other record goes through
-// encoding/json.
+// decodeRecord reads a record. If the body is the record's last member, as encodeRecord writes it,
+// the body is only checked and copied. encoding/json decodes every other record.
 func decodeRecord(rec []byte) (r Record, err error) {
 	head, body, _ := bytes.Cut(rec, []byte(`,"body":`))
 	if body, ok := bytes.CutSuffix(body, []byte("}")); ok && json.Valid(body) && json.Unmarshal(append(bytes.Clone(head), '}'), &r) == nil {
@@ -64,7 +64,7 @@ func decodeRecord(rec []byte) (r Record, err error) {
 	return r, json.Unmarshal(rec, &r)
 }
 
-// writeLine puts a record into its envelope.
+// writeLine writes a record in its envelope, as one line.
 func writeLine(b *bytes.Buffer, sum *chain, rec []byte) {
 	crc := crc32.Checksum(rec, castagnoli)
 	if sum == nil {
@@ -84,7 +84,7 @@ type lineReader struct {
 	headMark // after the last good line
 	// chained reports whether a line had a sum.
 	chained bool
-	// wantSum reports whether the sums must be right.
+	// wantSum reports whether next must check the lines' sums.
 	wantSum bool
 	// noBreak reports whether the last line had no line break.
 	noBreak bool
@@ -103,9 +103,9 @@ func newLineReader(file string, r io.Reader) *lineReader {
 	return &lineReader{file: file, r: bufio.NewReaderSize(r, int(size))}
 }
 
-// next returns the next record. At the end it returns io.EOF. For a line that is not a record of
-// a known version it returns a *LogError or an error that wraps ErrNewer. An error leaves
-// the place unchanged.
+// next returns the next record. At the end it returns io.EOF. For a damaged line it returns a
+// *LogError, and for a line of a newer version an error that wraps ErrNewer. After an error
+// l.headMark is unchanged.
 func (l *lineReader) next() (Record, error) {
 	for {
 		line, n, err := l.readLine()
@@ -185,8 +185,8 @@ func (l *lineReader) tornLine() bool {
 	return l.noBreak && string(l.last[:n]) == begin[:n] && !slices.ContainsFunc(l.last, control)
 }
 
-// validBehind reports whether any valid line, or one of a newer version, follows
-// the broken one. It reads to the end.
+// validBehind reports whether a valid line, or a line of a newer version, follows the broken line.
+// It reads to the end, or up to that line.
 func (l *lineReader) validBehind() (bool, error) {
 	for {
 		line, _, err := l.readLine()
@@ -256,7 +256,7 @@ type envelope struct {
 	rec  []byte
 }
 
-// envelopeHead matches what a line has before its record.
+// envelopeHead matches the part of a line before the record.
 var envelopeHead = regexp.MustCompile(`^\{"v":(\d+),"n":(\d+),"crc":"(.{8})"(?:,"sum":"(.{16})")?$`)
 
 // fastEnvelope parses a line exactly as encodeRecord writes it, without

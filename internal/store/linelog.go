@@ -47,13 +47,14 @@ type lineLog struct {
 	chained bool // a line up to at has a sum
 	torn    int64
 	last    lineHead // of the last line up to at
-	// known describes the file that ends at at. While it stays so, it need not be read.
+	// known describes the file as it was when it ended at the place at. While the file's Info is
+	// the same, the file need not be read again.
 	known  Info
 	broken error // set once an append could not be taken back
 
 	head    *journalHead // the newest state, nil if there is none
 	headErr error        // why there is none, though there should be
-	// halfHead: one of the head's two states can't be read.
+	// halfHead reports that one of the head's two states can't be read.
 	halfHead bool
 	durable  int // records up to a mark of the head
 }
@@ -77,7 +78,8 @@ func (h lineHead) in(f io.ReaderAt) (bool, error) {
 	return bytes.Equal(now, h.bytes), nil
 }
 
-// maxLineHead holds the envelope up to the record.
+// maxLineHead is how many bytes of a line a lineHead has at most. The envelope before the record
+// has fewer.
 const maxLineHead = 64
 
 // OpenLineLog returns the log in a file of lines. It accesses nothing yet.
@@ -110,7 +112,8 @@ func (l *lineLog) Read(each func(Record) error) error {
 	return nil
 }
 
-// catchUp reads the file from the place to its end and ignores a torn tail.
+// catchUp reads the file from the place l.at to its end and ignores a torn tail. It reads nothing if
+// the file has not changed.
 func (l *lineLog) catchUp(each func(Record) error) error {
 	now, err := l.d.Stat(l.name)
 	if err == nil && now == l.known {
@@ -153,7 +156,7 @@ func (l *lineLog) catchUp(each func(Record) error) error {
 		l.known = now
 	}
 	switch {
-	case !l.chained: // nothing was ever vouched for
+	case !l.chained: // without sums there was no head
 		l.headErr = nil
 	case h == nil && headErr == nil && !l.derived:
 		l.headErr = fmt.Errorf("%s is missing", l.d.Where(headName(l.name)))
@@ -161,7 +164,7 @@ func (l *lineLog) catchUp(each func(Record) error) error {
 	return nil
 }
 
-// read reads f from the place to its end at size, and compares it with the head.
+// read reads f from the place l.at to its end at size, and compares it with the head.
 func (l *lineLog) read(f io.ReaderAt, size int64, each func(Record) error) error {
 	passed := l.head.mark(l.at)
 	if passed == nil && l.head != nil && l.at.Off > l.head.Off && l.at.Off > 0 {
@@ -175,7 +178,7 @@ func (l *lineLog) read(f io.ReaderAt, size int64, each func(Record) error) error
 		if err == nil {
 			read++
 		}
-		if m := l.head.mark(r.headMark); m != nil { // after a record, or empty lines
+		if m := l.head.mark(r.headMark); m != nil { // also after empty lines
 			passed, l.durable = m, read
 		}
 		if err == io.EOF {
@@ -195,7 +198,7 @@ func (l *lineLog) read(f io.ReaderAt, size int64, each func(Record) error) error
 			}
 			if tail {
 				l.take(r)
-				l.needNL, l.torn = false, size-l.at.Off // a line without its break is the torn one
+				l.needNL, l.torn = false, size-l.at.Off // the torn line is the one without a line break
 				return nil
 			}
 			if bad != nil {
@@ -369,7 +372,7 @@ func (l *lineLog) Sync(n int) error {
 	return nil
 }
 
-// Replace writes a new file, which is read before it takes the old one's name. It holds the new
+// Replace writes a new file, reads it, and then gives it the old file's name. It holds the whole new
 // file in memory.
 func (l *lineLog) Replace(recs iter.Seq2[Record, error]) error {
 	f, err := l.ready()
@@ -396,7 +399,7 @@ func (l *lineLog) Replace(recs iter.Seq2[Record, error]) error {
 		_, err = l.d.Put(Synced, Doc{l.name, content})
 	}
 	if err != nil {
-		l.broken = err // which of the two is there is known when it is read
+		l.broken = err // only reading can show whether the name has the old or the new file
 		return err
 	}
 	l.at, l.records, l.needNL, l.chained, l.last, l.durable = n.at, n.records, n.needNL, n.chained, n.last, 0

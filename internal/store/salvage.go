@@ -31,7 +31,7 @@ func (l *lineLog) Salvage(tell func(unit string, done, all int)) ([]Record, []Lo
 	return s.sound, s.lost, nil
 }
 
-// salvage is the sound and the lost part of a file of lines.
+// salvage has the sound records and the lost stretches of a file of lines.
 type salvage struct {
 	data  []byte
 	sound []Record
@@ -41,8 +41,8 @@ type salvage struct {
 // lines separates the sound lines from the lost ones.
 func (s *salvage) lines(path string, tell func(unit string, done, all int)) error {
 	r := newLineReader(path, bytes.NewReader(s.data))
-	// counted is the sum over all records before. written is the same sum as the line before
-	// records it, if that line is whole.
+	// counted is the sum over all earlier records, as this program computes it. written is the
+	// same sum as the previous line records it, if that line is whole.
 	var counted, written chain
 	known := true
 	all := bytes.Count(s.data, []byte("\n"))
@@ -74,8 +74,8 @@ func (s *salvage) lines(path string, tell func(unit string, done, all int)) erro
 	}
 }
 
-// newer reports whether the line at off was really written by a newer version. It was not if any
-// line after it is of a known version. Then a digit of the version is damaged.
+// newer reports whether a newer version of the program wrote the line at off. If any later line is of
+// a known version, newer returns false, because only the line's version number is damaged.
 func (s *salvage) newer(off int64) bool {
 	rest := s.data[off:]
 	for line := range bytes.Lines(rest) {
@@ -87,10 +87,10 @@ func (s *salvage) newer(off int64) bool {
 	return bytes.HasPrefix(rest, []byte(`{"v":`)) && json.Valid(first)
 }
 
-// begins is the apparent beginning of a record that can't be read any more.
+// begins matches what looks like the beginning of a damaged record.
 var begins = textutil.LazyRegexp(`"op":"([a-z_]+)","id":"([^"]{1,120})"`)
 
-// lose notes a line that can't be used and continues after it.
+// lose adds a line that can't be used to the lost stretches. Reading continues after the line.
 func (s *salvage) lose(r *lineReader, err error) {
 	n := int64(len(r.last))
 	l := Lost{Line: r.Lines + 1, Offset: r.Off, Bytes: n, Reason: err.Error()}
@@ -108,8 +108,8 @@ func (s *salvage) lose(r *lineReader, err error) {
 	s.lost = append(s.lost, l)
 }
 
-// Reset is [Store.Reset] for a file of lines. A crash leaves the damaged file in place or the new
-// one.
+// Reset is [Store.Reset] for a file of lines. After a crash the log's name has either the damaged
+// file or the new file.
 func (l *lineLog) Reset(recs []Record) (aside []string, err error) {
 	d, name := l.d, l.name
 	content, n, err := linesOf(d, name, func(yield func(Record, error) bool) {

@@ -49,7 +49,7 @@ type Store interface {
 	List(folder string) ([]Entry, error)
 
 	// Put gives documents a new content. It makes missing documents. At any instant, and after a
-	// kill at any instant, each of them has its whole old content or its whole new content. The
+	// kill at any instant, each document has its whole old content or its whole new content. The
 	// same holds after a power cut, unless the document was put Unsynced. The parameter how sets
 	// the durability that callers may rely on when Put returns nil. After an error the first few of
 	// docs may have the new content.
@@ -80,16 +80,16 @@ type Store interface {
 	// process ends. Use [Wait] to wait for a lock.
 	Lock(name string, share Share) (release func(), err error)
 
-	// Begin begins a unit of work on a folder. It waits until ctx ends for the unit of another
-	// writer in this process. In a store that locks folders, it also waits for writers in other
-	// processes. The parameter seen reports that the caller has read everything in the folder up to
-	// its own last unit. A store that collects writes then need not ask whether others have written
-	// since: [Unit.Sync] and [Unit.End] return an error if they have. If nothing can be written,
-	// Begin returns an error that [Unwritable] recognises.
+	// Begin begins a unit of work on a folder. While another writer in this process has a unit on
+	// the folder, Begin waits until that unit or ctx ends. In a store that locks folders, it also
+	// waits for writers in other processes. The parameter seen reports that the caller has read
+	// everything in the folder up to its own last unit. A store that collects writes then need not
+	// ask whether other processes have written since: [Unit.Sync] and [Unit.End] return an error if
+	// they have. If nothing can be written, Begin returns an error that [Unwritable] recognises.
 	Begin(ctx context.Context, folder string, seen bool) (Unit, error)
 }
 
-// Reader is an open content.
+// Reader reads the content that a name had when it was opened.
 type Reader interface {
 	io.ReaderAt
 	io.Closer
@@ -135,7 +135,7 @@ type Info struct {
 
 // Entry is a name in a folder.
 type Entry struct {
-	Name   string // its last part
+	Name   string // the last part of the name
 	Folder bool
 	// Info describes the entry. If the entry is gone when Info is called, Info returns an error
 	// that wraps fs.ErrNotExist.
@@ -194,12 +194,14 @@ func Find(s Store, name string) (bool, error) {
 
 // lister is a store that describes the logs of many folders at once.
 type lister interface {
-	// Logs is [Logs]. ok is false if the store must be asked folder by folder.
+	// Logs returns what the function [Logs] returns. If ok is false, the caller must ask the store
+	// folder by folder.
 	Logs(folder, name string, since time.Time) (in []Entry, ok bool, err error)
 }
 
-// Logs returns the folders in a folder, sorted by name, whose entries describe the log of a name in
-// them. A folder without that log may be among them. What they say is not older than since.
+// Logs returns an entry for each folder in folder that has the log name, sorted by the folders'
+// names. The entry's Info describes that log, as it was at since or later. Folders without the log
+// may be among the entries.
 func Logs(s Store, folder, name string, since time.Time) ([]Entry, error) {
 	if l, ok := s.(lister); ok {
 		if in, ok, err := l.Logs(folder, name, since); ok || err != nil {
@@ -370,13 +372,13 @@ type Disk interface {
 }
 
 // Journal is an open content that grows at its end. Only one goroutine may use a Journal value,
-// and only one writer may write at a time: callers must hold a lock while they write, and must
-// open the journal anew whenever they took the lock, since the name may have got another content.
+// and only one writer may write at a time. Callers must hold a lock while they write. Whenever they
+// have taken the lock, they must open the journal anew, since the name may have another content.
 // There may be many readers. Readers see whole appends, except that the last append may be there
 // in part.
 type Journal interface {
-	// Reader reads the journal's content. Size asks the store each time, so it includes the
-	// appends of others.
+	// Reader reads the journal's content. Its Size asks the store each time, so it includes the
+	// appends of other writers.
 	Reader
 	// Info describes the content as it is now, as [Store.Stat] does.
 	Info() (Info, error)
@@ -409,8 +411,8 @@ type Record struct {
 type LogOptions struct {
 	// ReadOnly leaves the log unchanged until [Log.Writable] is called.
 	ReadOnly bool
-	// Derived: the content can be made again. Its newest records may be lost in a crash even if
-	// they were synced.
+	// Derived reports that the content can be made again. A crash may lose the newest records, even
+	// if they were synced.
 	Derived bool
 }
 
@@ -431,29 +433,30 @@ type Log interface {
 	// reads them again. An error ends the sequence.
 	Records() iter.Seq2[Record, error]
 	// Append puts records after the place, all of them or none, and moves the place to their end.
-	// They survive the end of the process, and with sync a power cut. If another process appended
-	// after the place, Append writes nothing and returns an error that wraps [ErrOvertaken], and
-	// the caller must read on. A store that can't know it yet returns that error from [Unit.Sync]
-	// or [Unit.End]. Append of no records reports whether the log can be appended to.
+	// The records survive the end of the process, and with sync a power cut. If another process
+	// appended after the place, Append writes nothing and returns an error that wraps
+	// [ErrOvertaken]. The caller must then read the other process's records. A store that collects
+	// writes may return that error only from [Unit.Sync] or [Unit.End]. Append without records
+	// returns an error if the log can't be appended to.
 	Append(sync bool, recs ...Record) (Stats, error)
-	// Sync makes the first n records durable, also those of other writers. Its errors are those of
-	// Append.
+	// Sync makes the first n records durable, also those of other writers. It returns the same
+	// errors as Append.
 	Sync(n int) error
 	// Replace replaces the records up to the place by new records, in one step, and moves the place
-	// to their end. If recs yields an error, the log is unchanged. For others that have the log
-	// open, the next Read returns the error of a replaced log. The other errors are those of
-	// Append.
+	// to their end. If recs yields an error, the log is unchanged. For other Log values of this
+	// log, the next Read returns an error for which [ReplacedLog] is true. Replace returns the same
+	// errors as Append.
 	Replace(recs iter.Seq2[Record, error]) error
 	// Writable makes a log that was opened for reading accept writes from now on.
 	Writable()
-	// Len returns the number of records up to the place, Size their bytes.
+	// Len returns the number of records up to the place, and Size returns their bytes.
 	Len() int
 	Size() int64
 	// Torn returns the number of bytes of a killed writer that the last Read found after the place,
 	// 0 if there were none.
 	Torn() int64
-	// Fault returns a fault of the log that costs no record, such as [ErrHalfHead], and nil if
-	// there is none. Mend removes it. The caller of Mend must hold a [Unit].
+	// Fault returns a fault of the log that costs no record, such as [ErrHalfHead]. It returns nil
+	// if there is no fault. Mend removes the fault. The caller of Mend must hold a [Unit].
 	Fault() error
 	Mend() error
 }
@@ -472,8 +475,9 @@ type LogError struct {
 	Reason string
 	// Hint tells the user how to repair the log.
 	Hint string
-	// Replaced: the log does not begin with the records that were read before, or it does not fit
-	// its head. It is then damaged, or was just replaced. A second reading tells the two apart.
+	// Replaced reports that the log does not begin with the records that were read before, or that
+	// it does not fit its head. The log is then damaged, or was just replaced. If it was replaced,
+	// a second reading succeeds.
 	Replaced bool
 
 	// whole marks a line that passes its checksum, which is never a torn tail.
@@ -493,8 +497,8 @@ func ReplacedLog(err error) bool {
 	return errors.As(err, &e) && e.Replaced
 }
 
-// ErrHalfHead: one of the two states in a head can't be read, for example after a power cut. No
-// record is lost, and the next append writes the state again.
+// ErrHalfHead is the fault of a head of which one of the two states can't be read, for example after
+// a power cut. No record is lost, and the next synced append writes the state again.
 var ErrHalfHead = errors.New("one of its two states can't be read; the other says how far the journal was synced")
 
 // ErrNewer is wrapped by the error for a record that a newer program wrote.
@@ -508,7 +512,7 @@ type Lost struct {
 	Offset int64 `json:"offset"`
 	// Bytes is the length of the stretch, or the number of missing bytes.
 	Bytes int64 `json:"bytes"`
-	// Reason is the fault.
+	// Reason says why the stretch can't be used.
 	Reason string `json:"reason"`
 	// About is the record that the line seems to have been. It is "" if the record can't be
 	// determined.
@@ -530,7 +534,7 @@ type moveMark struct {
 	Begun  time.Time `json:"begun"`
 }
 
-// NewMoveMark returns the mark of a move from a place.
+// NewMoveMark returns the content of the document [MoveMark] for a move from a place.
 func NewMoveMark(from string, now time.Time) ([]byte, error) {
 	data, err := json.Marshal(moveMark{moveMarkFormat, from, now.UTC()})
 	return append(data, '\n'), err

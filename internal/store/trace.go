@@ -47,12 +47,12 @@ type Trace struct {
 	in   Disk
 	name string
 	max  int64
-	line []byte // the header's
-	// known describes the file that ends with this value's last line. It is zero without such a
-	// line.
+	line []byte // the header's line
+	// known describes the file as it was after t's last append. It is zero if t has appended
+	// nothing since NewTrace or Forget.
 	known Info
-	end   int64 // of the whole lines, set by Begin; 0 if the file must be made
-	// first is the size of the file when it had one line, 0 if this value did not make it.
+	end   int64 // the end of the last whole line, set by Begin; 0 if the file must be made
+	// first is the size of the file after its first append, 0 if t did not make the file.
 	first int64
 	f     Journal // is open from Begin to Append, nil if the file must be made
 }
@@ -70,7 +70,7 @@ func NewTrace(in Disk, name string, h TraceHeader, max int64) *Trace {
 
 // Begin prepares the file for the next line. It cuts off a torn tail. It renames a file that is
 // too large, of another version or not a trace to *.1.jsonl, and replaces an existing file of
-// that name. fresh reports that the file does not end with this value's own last line, so that
+// that name. fresh reports that the file does not end with the last line that t appended, so that
 // the next line must be complete by itself.
 func (t *Trace) Begin() (fresh bool, err error) {
 	if fresh, err = t.begin(); err != nil {
@@ -98,7 +98,7 @@ func (t *Trace) begin() (fresh bool, err error) {
 		if now.Size > 0 && !same {
 			return true, t.rotate()
 		}
-		if t.end, err = wholeLines(t.f, now.Size); err == nil && t.end < now.Size { // somebody was killed over it
+		if t.end, err = wholeLines(t.f, now.Size); err == nil && t.end < now.Size { // a writer was killed during an append
 			err = t.f.Cut(t.end)
 		}
 		if err != nil {
@@ -111,13 +111,13 @@ func (t *Trace) begin() (fresh bool, err error) {
 	return fresh, nil
 }
 
-// tailStep is how many bytes are read at once when the last line is looked for.
+// tailStep is how many bytes wholeLines reads at once.
 const tailStep = 64 << 10
 
 // wholeLines returns the end of the last valid line of a file of size bytes. It reads from the
 // end, so that for a sound file it reads only the last line.
 func wholeLines(f io.ReaderAt, size int64) (end int64, err error) {
-	var tail []byte // of the file, from at on
+	var tail []byte // the file's bytes from at on
 	at := size
 	for {
 		end := bytes.LastIndexByte(tail, '\n') + 1
@@ -180,7 +180,7 @@ func (t *Trace) Append(r Record) error {
 	return nil
 }
 
-// Forget makes the next line one that can't build on the lines before it.
+// Forget closes the file and makes the next Begin return fresh.
 func (t *Trace) Forget() {
 	t.close()
 	t.known, t.end, t.first = Info{}, 0, 0

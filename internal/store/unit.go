@@ -9,7 +9,8 @@ import (
 )
 
 // Unit is one writer's turn at a folder. From Begin to End no other writer's writes to the folder
-// come between its own. All writes to the folder meanwhile belong to the unit.
+// come between its own. All writes of this process to the folder during that time belong to the
+// unit.
 //
 // Files are locked for the unit, and each write happens at once, in the order of the calls. A
 // database collects the writes and makes them together, in one transaction that fails if somebody
@@ -19,27 +20,28 @@ type Unit interface {
 	State() Store
 	// PutBlobs stores blobs. No process removes them before the unit ends.
 	PutBlobs(ctx context.Context, b *Batch) (Stats, error)
-	// Sync makes the writes so far durable, as their durability says. The caller must call it
-	// before it does anything elsewhere that depends on them. If another process has written to the
-	// folder, Sync returns an error that [Overtaken] recognises, and the unit's writes since its
-	// last Sync are lost. The caller must then begin anew, from the other process's writes.
+	// Sync gives the unit's writes so far the durability with which they were made. The caller must
+	// call it before it does anything outside of the folder that depends on these writes. If
+	// another process has written to the folder, Sync returns an error that [Overtaken] recognises,
+	// and the unit's writes since its last Sync are lost. The caller must then read the other
+	// process's writes and begin a new unit.
 	Sync() error
-	// End makes the other writes durable and ends the unit. Its errors are those of Sync. The
-	// caller must not report a result to anybody before End returned nil.
+	// End does the same as Sync for the remaining writes, and ends the unit. It returns the same
+	// errors as Sync. The caller must not report a result to anybody before End has returned nil.
 	End() error
 }
 
-// These locks are in a state directory. SessionsLock is shared by processes that take a folder's
-// lock. A process that ends sessions holds it alone, so that no process waits for a lock that is
-// removed. BlobsLock is shared by writers of a blob and of the record that names it. A process that
-// removes blobs holds it alone.
+// SessionsLock and BlobsLock are locks of a whole state directory. A process shares SessionsLock
+// while it takes a folder's lock. A process that ends sessions holds SessionsLock alone, so that no
+// other process waits for a lock that is removed. A process shares BlobsLock while it writes a blob
+// and the record that names the blob. A process that removes blobs holds BlobsLock alone.
 const SessionsLock, BlobsLock = "sessions.lock", "blobs.lock"
 
-// folderLock is the lock of a folder.
+// folderLock is the name of a folder's lock, in that folder.
 const folderLock = "lock"
 
-// LockedUnit begins a unit on a store whose folders are locked: it waits for the folder's lock
-// until ctx ends. The store itself has no such lock: the writer of a log in it must hold
+// LockedUnit begins a unit on a store whose folders are locked. It waits for the folder's lock until
+// ctx ends. The store's root has no such lock: the writer of a log in the root must hold
 // SessionsLock.
 func LockedUnit(ctx context.Context, s Store, folder string) (Unit, error) {
 	if folder == "" {
@@ -52,7 +54,8 @@ func LockedUnit(ctx context.Context, s Store, folder string) (Unit, error) {
 	return &lockedUnit{s: s, release: []func(){release}}, nil
 }
 
-// tryFolder takes a folder's lock if it is free. Nobody can remove the folder meanwhile.
+// tryFolder takes a folder's lock, and returns a [*LockedError] if another holder has it. No process
+// can remove the folder during the call.
 func tryFolder(ctx context.Context, s Store, folder string) (release func(), err error) {
 	unlock, err := Wait(ctx, s, SessionsLock, Shared)
 	if err != nil {
@@ -65,8 +68,8 @@ func tryFolder(ctx context.Context, s Store, folder string) (release func(), err
 // lockedUnit is a unit whose writes happen at once.
 type lockedUnit struct {
 	s       Store
-	release []func() // the folder's lock, and that of blobs
-	blobs   bool     // the lock of blobs was needed
+	release []func() // these release the folder's lock and the lock of blobs
+	blobs   bool     // the unit has taken the lock of blobs
 }
 
 func (u *lockedUnit) State() Store { return u.s }
@@ -104,7 +107,7 @@ func Wait(ctx context.Context, s Store, name string, share Share) (release func(
 	})
 }
 
-// waitFor calls try until it finds no lock held, or ctx ends.
+// waitFor calls try until try returns no [*LockedError], or ctx ends.
 func waitFor(ctx context.Context, try func() (release func(), err error)) (func(), error) {
 	for poll := firstPoll; ; poll = min(2*poll, lastPoll) {
 		release, err := try()
