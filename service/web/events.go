@@ -13,7 +13,7 @@ import (
 
 const eventKind = "text/event-stream"
 
-// wantsEvents reports whether a request takes its answer as a stream of events.
+// wantsEvents reports whether a request accepts a stream of events as its answer.
 func wantsEvents(r *http.Request) bool {
 	for one := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		kind, params, err := mime.ParseMediaType(one)
@@ -33,8 +33,8 @@ type eventStream struct {
 
 	mu    sync.Mutex
 	begun bool
-	// over reports that no event may follow: the client takes none, no longer reads, or has the
-	// answer.
+	// over reports that no event may be sent: the client does not accept events, has stopped
+	// reading, or has the answer.
 	over bool
 }
 
@@ -71,7 +71,7 @@ func (e *eventStream) send(of serve.Reply) {
 		e.x.head(http.StatusOK, eventKind, -1)
 	}
 	_, _ = io.WriteString(e.x, "data: ")
-	_, _ = e.x.Write(of.JSON) // with the line's end
+	_, _ = e.x.Write(of.JSON) // the JSON ends with a line break
 	_, _ = io.WriteString(e.x, "\n")
 	e.over = http.NewResponseController(e.x.w).Flush() != nil // it fails if a write failed
 }

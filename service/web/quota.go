@@ -15,7 +15,8 @@ type Quotas struct {
 	Calls, Bytes, Sessions int64
 }
 
-// spend takes n from a quota of the request's tenant.
+// spend takes n from the request's tenant's quota of the given kind, and returns an error if too
+// little is left.
 func (x *exchange) spend(of string, quota, n int64) *serve.Error {
 	x.d.mu.Lock()
 	defer x.d.mu.Unlock()
@@ -30,7 +31,7 @@ func (x *exchange) pay(of string, quota, n int64) *serve.Error {
 		return nil
 	}
 	key, now := [2]string{x.token.Tenant, of}, x.d.o.now()
-	took := time.Duration(n) * time.Minute / time.Duration(quota) // until this is refilled
+	took := time.Duration(n) * time.Minute / time.Duration(quota) // how long n takes to refill
 	used := max(0, x.d.refilled[key].Sub(now))
 	if over := used + min(took, time.Minute) - time.Minute; over > 0 {
 		x.wait = int(math.Ceil(over.Seconds()))
@@ -41,7 +42,8 @@ func (x *exchange) pay(of string, quota, n int64) *serve.Error {
 	return nil
 }
 
-// visit takes a session from the quota of sessions, unless it was taken in the last minute.
+// visit counts a session against the quota of sessions, unless it counted the session in the last
+// minute.
 func (x *exchange) visit(session string) *serve.Error {
 	d, key, now := x.d, [2]string{x.token.Tenant, session}, x.d.o.now()
 	d.mu.Lock()
@@ -57,8 +59,8 @@ func (x *exchange) visit(session string) *serve.Error {
 	return nil
 }
 
-// asks decides about each call of a request, first by the token's rights and then by the quotas.
-// The first call is not counted, because it was counted with the request.
+// asks returns a function that allows or refuses each call of a request, first by the token's rights
+// and then by the quotas. The first call is not counted, because it was counted with the request.
 func (x *exchange) asks() func(serve.Asked) *serve.Error {
 	calls := int64(0)
 	return func(a serve.Asked) *serve.Error {

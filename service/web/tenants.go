@@ -25,8 +25,8 @@ type Tenants struct {
 	// Root is the folder that holds the tenants, in tenants/NAME/workspace and
 	// tenants/NAME/state.
 	Root string
-	// Open opens a tenant. It also returns the function that closes everything that it opened, for
-	// when the server has stopped.
+	// Open opens a tenant. It also returns a function that closes everything that it opened. The
+	// caller must call that function after the server has stopped.
 	Open func(ctx context.Context, name, workspace, state string) (*serve.Server, func() error, error)
 	// Most is how many tenants are open at once, 0 for any number. To open one more, the idle
 	// tenant that was called longest ago is closed.
@@ -46,7 +46,7 @@ type tenant struct {
 	users   int
 	last    time.Time
 	closing bool
-	// ready is closed once server or failed is set, and gone once the tenant is closed.
+	// ready is closed once server or failed is set. gone is closed once the tenant is closed.
 	ready, gone chan struct{}
 	server      *serve.Server
 	shut        func() error
@@ -54,7 +54,7 @@ type tenant struct {
 	failed, ended error
 }
 
-// Server opens a tenant, for [Options.Server] of a door with [Options.Tenants].
+// Server opens a tenant. It is the value of [Options.Server] for a door with [Options.Tenants].
 func (t *Tenants) Server(ctx context.Context, name string) (*serve.Server, func(), error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,8 +85,9 @@ func (t *Tenants) Server(ctx context.Context, name string) (*serve.Server, func(
 	return nil, nil, serve.ErrStopping()
 }
 
-// idlest returns a tenant that is being closed, or else the one without users that was called
-// longest ago. It returns nil if there is none. Callers must hold t.mu, as those of the next four.
+// idlest returns a tenant that is being closed. If there is none, it returns the tenant without
+// users that was called longest ago, or nil if all have users. Callers of idlest, use, wait, begin
+// and end must hold t.mu.
 func (t *Tenants) idlest() (x *tenant) {
 	for _, y := range t.open {
 		switch {
@@ -99,7 +100,8 @@ func (t *Tenants) idlest() (x *tenant) {
 	return x
 }
 
-// use counts a user of a tenant, and waits until the tenant is open.
+// use adds a user to a tenant, and waits until the tenant is open. The returned function removes
+// the user.
 func (t *Tenants) use(ctx context.Context, x *tenant) (*serve.Server, func(), error) {
 	x.users++
 	err := t.wait(ctx, x.ready)
@@ -199,8 +201,8 @@ func (t *Tenants) folders(name string) (workspace, state string, err error) {
 	return workspace, state, nil
 }
 
-// Tidy closes tenants that nobody has called for long. In all open tenants it also releases
-// sessions that nobody has called for long.
+// Tidy closes the tenants that nobody has called for [Tenants.Idle]. In all open tenants it also
+// releases sessions that nobody has called for long.
 func (t *Tenants) Tidy(ctx context.Context) error {
 	for _, s := range t.servers() {
 		s.Release()

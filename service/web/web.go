@@ -62,7 +62,7 @@ type Options struct {
 	// Server opens the server of a tenant, "" for the only one. It also returns the function
 	// that releases it.
 	Server func(ctx context.Context, tenant string) (*serve.Server, func(), error)
-	// Ready returns an error if calls could not be answered.
+	// Ready returns an error if the server can't answer calls now.
 	Ready func(context.Context) error
 	// PastSessions reports that private sessions may find the conversations of other sessions.
 	PastSessions bool
@@ -80,9 +80,9 @@ type Options struct {
 
 // bounds are the bounds of a door.
 type bounds struct {
-	requests int   // at one time
-	bytes    int64 // of the requests' bodies in memory
-	maxBody  int64 // bytes of one body
+	requests int   // the most requests at one time
+	bytes    int64 // the most bytes of all requests' bodies in memory
+	maxBody  int64 // the most bytes of one body
 	// A body may take bodyWait to arrive, plus the time that it takes at bodyRate.
 	bodyWait time.Duration
 	// turnWait is how long a call waits for another call of its tenant to end. After that the
@@ -95,7 +95,7 @@ type bounds struct {
 	now         func() time.Time
 }
 
-// usual returns the bounds of a door that is no test's.
+// usual returns the bounds of a door outside tests.
 func usual() *bounds {
 	return &bounds{256, 512 << 20, serve.MaxMessage, 10 * time.Second, 5 * time.Second, time.Second / 4, time.Now}
 }
@@ -188,8 +188,8 @@ type exchange struct {
 	session string
 	code    string
 	calls   int
-	// in is how many bytes of the body have arrived, and held is how many have room. All bytes that
-	// the client announced have room from the beginning.
+	// in is how many bytes of the body have arrived, and held is for how many bytes the request has
+	// taken room. It takes room for all bytes that the client announced before it reads any.
 	in, held int64
 	out      int
 	status   int
@@ -216,7 +216,7 @@ var description []byte
 // ServeHTTP answers a request.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
-	named := path // for the log, without the parts that a client chose
+	named := path // the path for the log, without the parts that a client chose
 	if routes[path] == nil {
 		named = "other"
 	}
@@ -264,7 +264,7 @@ func guarded(next handler) handler {
 	return func(x *exchange) *serve.Error {
 		d := x.d
 		if x.r.ContentLength != 0 {
-			x.w.Header().Set("Connection", "close") // until the body was read
+			x.w.Header().Set("Connection", "close") // stays unless the body is read
 		}
 		if d.draining.Load() {
 			return serve.ErrStopping()
@@ -309,7 +309,8 @@ func (x *exchange) delay() {
 	}
 }
 
-// bearer finds the token of a request, only by its one Authorization header.
+// bearer returns the token of a request. It refuses a request that does not have exactly one
+// Authorization header.
 func (d *Door) bearer(r *http.Request) (*token.Token, *serve.Error) {
 	const hint = "send the header Authorization: Bearer and a token of 'memkernel token create'"
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -330,8 +331,8 @@ func (d *Door) bearer(r *http.Request) (*token.Token, *serve.Error) {
 	return nil, serve.NewError("NOT_READY", "tokens can't be read", "")
 }
 
-// shares returns whose room a request of a token takes: everybody's, its tenant's and its own.
-// The value is the divisor of the door's room for each of them.
+// shares returns the keys in [Door.rooms] from which a request of a token takes room: the total, its
+// tenant's and its own. Each value is the divisor of the door's whole room.
 func shares(t *token.Token) map[string]int64 {
 	out := map[string]int64{"": 1}
 	if t.Tenant != "" {
@@ -415,7 +416,7 @@ func (d *Door) turns(t *token.Token) func(context.Context) func() {
 	}
 }
 
-// othersCall records a call of a tenant, and reports whether another tenant has called within the
+// othersCall records a call of tenant. It reports whether another tenant has made a call within the
 // last second.
 func (d *Door) othersCall(tenant string) bool {
 	d.mu.Lock()
@@ -503,7 +504,7 @@ func (x *exchange) body(most int64) ([]byte, *serve.Error) {
 	}
 	x.held = size
 	var data bytes.Buffer
-	data.Grow(int(size) + 32<<10) // without a length: read, and counted, by 32 KiB at first
+	data.Grow(int(size) + 32<<10) // for a body without a length, the first read takes 32 KiB
 	_, err = data.ReadFrom(&incoming{x, most, time.Now()})
 	if refused, ok := errors.AsType[*serve.Error](err); ok {
 		return nil, refused
@@ -530,7 +531,7 @@ type incoming struct {
 
 func (in *incoming) Read(p []byte) (int, error) {
 	x, d := in.x, in.x.d
-	// Arriving bytes extend the deadline, but too few bytes do not extend it enough.
+	// Each arriving byte extends the deadline by 1/bodyRate of a second.
 	by := in.began.Add(d.o.bodyWait + time.Duration(x.in)*time.Second/bodyRate)
 	_ = http.NewResponseController(x.w).SetReadDeadline(by) // if this fails, the read fails too
 	n, err := x.r.Body.Read(p)
@@ -561,7 +562,7 @@ var statuses = map[string]int{
 	"TRY_AGAIN": http.StatusServiceUnavailable, "NOT_READY": http.StatusServiceUnavailable,
 }
 
-// refuse answers with an error, in the body that says it.
+// refuse answers with an error. body is the whole body of the answer.
 func (x *exchange) refuse(err *serve.Error, body []byte) {
 	x.code = err.Data.Code
 	status := cmp.Or(statuses[x.code], http.StatusOK)
@@ -580,7 +581,7 @@ func (x *exchange) refuse(err *serve.Error, body []byte) {
 
 func (x *exchange) json(status int, body []byte) {
 	x.head(status, "application/json; charset=utf-8", len(body))
-	_, _ = x.Write(body) // if it fails, the client has gone
+	_, _ = x.Write(body) // a failure means that the client has gone
 }
 
 // head begins an answer. A size of -1 means that the size is unknown.
@@ -605,7 +606,7 @@ func (x *exchange) Write(p []byte) (written int, err error) {
 	return written, err
 }
 
-// log writes a line about a request, without any of its texts.
+// log writes a line about a request. The line has no text of the request or of the answer.
 func (x *exchange) log() {
 	if x.status == http.StatusUnauthorized && !x.d.refused.Allow() {
 		return
@@ -616,7 +617,7 @@ func (x *exchange) log() {
 	}
 	t := cmp.Or(x.token, &token.Token{})
 	session := x.session
-	if session != "" { // its hash tells it from others without naming it
+	if session != "" { // a hash distinguishes sessions without naming them
 		sum := sha256.Sum256([]byte(t.Tenant + "\x00" + session))
 		session = hex.EncodeToString(sum[:6])
 	}
