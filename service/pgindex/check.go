@@ -76,8 +76,8 @@ func (c *checker) run(ctx context.Context, tx pgx.Tx) error {
 
 const checkStep = 200
 
-// step checks the next chunks after row last. The server compares their words with those that
-// their text has now.
+// step checks the next chunks after row last. It analyses their text again, and the server compares
+// the words with the stored ones.
 func (c *checker) step(ctx context.Context, tx pgx.Tx, a *analysis.Analyzer, last *int64) error {
 	rows, _ := tx.Query(ctx, `SELECT c.row, f.path, f.analysis, c.hash, c.trail, c.keywords, c.date, c.body
 		FROM chunks AS c JOIN files AS f ON f.id=c.file WHERE c.scope = ANY($1::integer[]) AND c.row>$2::bigint ORDER BY c.row LIMIT $3::integer`,

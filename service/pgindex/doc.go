@@ -19,8 +19,9 @@
 // anything. One function (look) decides which scopes a query may see. Every statement that reads
 // files or chunks has the condition "scope = ANY(…)" with these scopes, and a test checks all
 // statements for that condition. This guards against mistakes, not against somebody who has the
-// password. Agents that must not trust each other need separate databases. A text that is in
-// several agents' files of the same path is found once, in the agent's own file if it has one.
+// password. Agents that must not trust each other need separate databases. If several agents'
+// files of the same path have the same text, a search finds it once: in the searching agent's own
+// file if there is one.
 //
 // # Words
 //
@@ -28,11 +29,11 @@
 // used: index/analysis makes the words of a chunk, and they are stored as a tsvector, with their
 // places and the weights of headings, file name and text. A GIN index finds the chunks with a
 // word. PostgreSQL's ranking knows neither how rare a word is nor how long the chunks are on
-// average, and its order of whole questions finds fewer of the right chunks. So each word is
+// average, and its ranking of whole questions finds fewer of the right chunks. So each word is
 // ranked alone: for one word, ts_rank_cd is the weighted number of its places. One statement
-// counts the visible chunks with each word, and one makes BM25 of these numbers, as FTS5 does. A
-// tsvector holds at most 256 places of a word, so a word that a chunk holds more often counts as
-// 256. The tsvectors and their index take some two times the space of the text.
+// counts the visible chunks with each word. A second statement computes BM25 from these numbers,
+// as FTS5 does. A tsvector holds at most 256 places of a word, so a word that a chunk holds more
+// often counts as 256. The tsvectors and their index take about two times the space of the text.
 //
 // # Vectors
 //
@@ -45,8 +46,8 @@
 //
 // Only one process at a time syncs a space, under an advisory lock of its connection. The server
 // frees the lock when the connection ends. Spaces don't wait for each other. A transaction writes
-// many files, and each file as a whole. It raises the space's generation, and fails if somebody
-// else has raised the generation. If the process is killed or the connection breaks, only the
+// many files, and each file as a whole. It raises the space's generation, and fails if another
+// process has raised the generation. If the process is killed or the connection breaks, only the
 // open transaction is lost, and the next Sync does the rest. A query that meets a broken
 // connection is tried once more.
 package pgindex

@@ -47,7 +47,7 @@ var (
 	errTimeout     = errors.New("the database took too long")
 )
 
-// codes has kinds and hints as [pgdsn.FaultOf] finds them.
+// codes is the table of kinds and hints for [pgdsn.FaultOf].
 var codes = map[string]pgdsn.Fault{
 	"28":    {errRefused, "see that user and password of index.postgres are right"},
 	"3D000": {errRefused, "make the database, or name another in the DSN"},

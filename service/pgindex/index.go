@@ -24,7 +24,7 @@ type site struct {
 	index    index.Options
 	place    string
 	password string
-	// vectors reports that there is a table of vectors.
+	// vectors reports that the schema has a table of vectors.
 	vectors bool
 
 	analyzers analysis.Pool

@@ -14,13 +14,13 @@ import (
 // schemaNumber is the version of the tables, which the table settings holds.
 const schemaNumber = 3
 
-// dropOld removes the tables of version 1. Their rows are derived, and the next Sync makes them
-// again.
+// dropOld removes the tables of version 1. The next Sync fills the new tables, because all rows are
+// derived from Markdown.
 const dropOld = `DROP TABLE IF EXISTS $schema.postings, $schema.chunks, $schema.files, $schema.scopes, $schema.spaces,
 		$schema.embeddings, $schema.models;
 	DROP SEQUENCE IF EXISTS $schema.chunk_row`
 
-// addLabels makes version 3 of version 2. The next Sync reads all files again.
+// addLabels changes tables of version 2 to version 3. The next Sync reads all files again.
 const addLabels = `ALTER TABLE $schema.files ADD COLUMN labels bytea NOT NULL DEFAULT '';
 	UPDATE $schema.files SET again=true`
 
@@ -112,9 +112,9 @@ func schemaVersion(ctx context.Context, st *site, db querier) (int, error) {
 	return n, nil
 }
 
-// makeTables makes the tables of this program's version in one transaction. The transaction
-// begins after the lock was taken. In a transaction that has waited for the lock, the server may
-// not see tables that somebody else created meanwhile.
+// makeTables makes the tables of this program's version in one transaction. The transaction begins
+// after the lock is taken, because a transaction that waits for the lock may not see tables that
+// another process creates meanwhile.
 func makeTables(ctx context.Context, st *site) error {
 	s, err := hold(ctx, st, "open index", schemaLock, -1)
 	if err != nil {

@@ -39,7 +39,7 @@ func (ix *Index) Search(ctx context.Context, q index.Query) (index.Hits, error) 
 	return out, nil
 }
 
-// searchWords fills in the terms, the hits by words and the holders.
+// searchWords sets the terms, the hits by words and the holders of out.
 func searchWords(ctx context.Context, st *site, v *view, q index.Query, out *index.Hits) error {
 	a := st.analyzers.Lend()
 	out.Terms = a.Query(q.Text, v.langs)
@@ -64,7 +64,7 @@ func searchWords(ctx context.Context, st *site, v *view, q index.Query, out *ind
 	return err
 }
 
-// word is a word of a question, as a query of the server's text search.
+// word is a word of a question, in the form of a tsquery.
 type word struct {
 	query string
 	// held is the number of visible chunks that hold the word.
@@ -89,9 +89,9 @@ func countHolders(ctx context.Context, st *site, v *view, terms []string) ([]wor
 	return words, err
 }
 
-// keywordHits finds the best chunks by words. Of too many words only the rarest count. Words that
-// more than half of the chunks hold are left out if the others find enough, since they weigh next
-// to nothing and would be most of the work.
+// keywordHits finds the best chunks by words. If there are too many words, it uses only the rarest.
+// It leaves out words that more than half of the chunks hold, if the other words find enough
+// chunks: such words have almost no weight, and cause most of the work.
 func keywordHits(ctx context.Context, st *site, v *view, words []word, q index.Query) ([]index.Hit, error) {
 	words = slices.DeleteFunc(words, func(w word) bool { return w.held == 0 })
 	slices.SortStableFunc(words, func(a, b word) int { return cmp.Compare(a.held, b.held) })
@@ -118,9 +118,9 @@ func matchWords(ctx context.Context, st *site, v *view, words []word, q index.Qu
 	})
 }
 
-// matchQuery sums up BM25 over the chunks with any of the words. For a single word ts_rank_cd
-// returns the sum of the weights of its places, which is BM25's weighted frequency. Weights can't
-// exceed 1, so they are shares of the largest.
+// matchQuery computes the BM25 of each chunk with any of the words. For a single word ts_rank_cd
+// returns the sum of the weights of its places, which is BM25's weighted frequency. ts_rank_cd takes
+// no weights above 1, so each weight is divided by the largest.
 var matchQuery = fmt.Sprintf(`
 WITH q AS MATERIALIZED (
 	SELECT query::tsquery, greatest(ln(($4::float8 - held + 0.5) / (held + 0.5)), %g) AS idf

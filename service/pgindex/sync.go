@@ -75,7 +75,8 @@ func lockSpace(ctx context.Context, st *site, op string, wait time.Duration) (*s
 	return s, err
 }
 
-// hold takes a connection and an advisory lock. It waits for the lock for ever if wait is negative.
+// hold takes a connection and an advisory lock. It waits for the lock for up to wait, or for ever if
+// wait is negative.
 func hold(ctx context.Context, st *site, op string, key int64, wait time.Duration) (*syncer, error) {
 	conn, err := st.pool.Acquire(ctx)
 	if err != nil {
@@ -118,8 +119,8 @@ func (s *syncer) lock(ctx context.Context, op string, wait time.Duration) error 
 	}
 }
 
-// release returns the lock and the connection. A broken connection is closed, which frees the
-// lock too.
+// release frees the lock and returns the connection to the pool. It closes a broken connection,
+// which frees the lock too.
 func (s *syncer) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
@@ -129,7 +130,7 @@ func (s *syncer) release() {
 	s.conn.Release()
 }
 
-// load finds the space, and makes it if it is new.
+// load reads the row of the space, and inserts it if the space is new.
 func (s *syncer) load(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO spaces(workspace, agent, chunker) VALUES($1::text, $2::text, $3::text) ON CONFLICT DO NOTHING`,
@@ -168,8 +169,8 @@ func (s *syncer) sync(ctx context.Context, source iter.Seq2[index.FileStat, erro
 	return s.forget(ctx)
 }
 
-// forget drops the vectors of texts that no agent of the workspace has any more: such a vector still
-// tells what a text was about.
+// forget deletes the vectors of texts that no agent of the workspace has any more. Such a vector
+// would still reveal the subject of the text.
 func (s *syncer) forget(ctx context.Context) error {
 	return s.change(ctx, func(tx pgx.Tx) error {
 		rows, _ := tx.Query(ctx, `SELECT id FROM spaces WHERE workspace=$1::text`, s.site.opts.Workspace)
@@ -187,7 +188,7 @@ func (s *syncer) forget(ctx context.Context) error {
 	})
 }
 
-// rules marks the files that must be read even if their stat is unchanged.
+// rules marks, in the table of files, the files that must be read even if their stat is unchanged.
 func (s *syncer) rules(ctx context.Context) error {
 	if !s.opts.Full && s.chunker == s.site.index.Chunker {
 		return nil

@@ -42,7 +42,8 @@ func sharedScope(space int32) int32  { return 2*space + 1 }
 // ownScopes returns both scopes of a space.
 func ownScopes(space int32) []int32 { return []int32{privateScope(space), sharedScope(space)} }
 
-// look returns the view of the present state. If nothing has changed, it costs one small read.
+// look returns the view of the current state. If nothing has changed since the last call, it makes
+// only one small read.
 func (st *site) look(ctx context.Context) (*view, error) {
 	v, err := tryRead(ctx, st, func() (*view, error) {
 		v, err := visibleScopes(ctx, st)

@@ -15,11 +15,11 @@ import (
 	"github.com/memkernel/memkernel/index/analysis"
 )
 
-// errOvertaken means that somebody wrote without the lock. This can happen with a pooler that
-// gives one connection to several programs.
+// errOvertaken reports that another process wrote without holding the lock. This can happen with a
+// pooler that gives one connection to several programs.
 var errOvertaken = errors.New("another process changed the index at the same time")
 
-// change runs f in a transaction that makes the space's next generation.
+// change runs f in a transaction that also raises the space's generation by one.
 func (s *syncer) change(ctx context.Context, f func(tx pgx.Tx) error) error {
 	err := pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `UPDATE spaces SET generation=generation+1 WHERE id=$1::integer AND generation=$2::bigint`, s.space, s.generation)
@@ -251,8 +251,9 @@ func (s *syncer) queue(w *pgx.Batch, f *prepared) {
 // the text is longer than the tsvector.
 const maxVector = 1<<20 - 1<<10
 
-// vectorOf returns a chunk's terms as a tsvector, each with its places and the weight of its
-// field, and the number of places. The last words of a huge chunk are left out.
+// vectorOf returns a chunk's terms as the text of a tsvector, each term with its places and the
+// weight of its field. words is the number of places. vectorOf leaves out the last words of a huge
+// chunk.
 func vectorOf(w *index.Words) (terms string, words int) {
 	var b []byte
 	for _, field := range []struct{ terms, weight string }{{w.Trail, "A"}, {w.Names, "B"}, {w.File, "C"}, {w.Body, "D"}} {
