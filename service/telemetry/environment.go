@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// signal is a kind of export: spans or readings, by its name in the standard variables.
+// signal is the name of a kind of export in the standard variables: TRACES for spans or METRICS for
+// measurements.
 type signal string
 
 const (

@@ -36,7 +36,7 @@ import (
 // scope is the name of the instrumentation scope of all instruments and spans.
 const scope = "github.com/memkernel/memkernel"
 
-// mostSeries bounds the series of a metric.
+// mostSeries is the largest number of series of a metric.
 const mostSeries = 1000
 
 // exporter exports spans, measurements, or both.
@@ -49,8 +49,8 @@ type exporter struct {
 	times    map[*telemetry.Metric]metric.Float64Histogram
 }
 
-// Open is a [telemetry.Opener]. It logs invalid variables, and does not export their signal. The
-// program must not fail because of a variable that is meant for other programs.
+// Open is a [telemetry.Opener]. It logs an invalid variable and does not export the variable's
+// signal. It does not fail, because the variable may be meant for other programs.
 func Open(ctx context.Context, o *telemetry.Options, gauges func(context.Context, func(*telemetry.Metric, float64))) (telemetry.Exporter, error) {
 	log := o.Logger
 	x := &exporter{hosts: o.Hosts, tracer: noop.Tracer{}, counters: map[*telemetry.Metric]metric.Float64Counter{}, times: map[*telemetry.Metric]metric.Float64Histogram{}}
@@ -138,7 +138,7 @@ func (x *exporter) instruments(version string, read func(context.Context, func(*
 	return err
 }
 
-// Measured is for [telemetry.Exporter].
+// Measured implements [telemetry.Exporter].
 func (x *exporter) Measured(m *telemetry.Metric, v float64, values []string) {
 	if x.readings == nil {
 		return
@@ -183,8 +183,8 @@ const (
 	mostComplaints = 32
 )
 
-// Handle is for [otel.SetErrorHandler]. Complaints with the same beginning count as the same,
-// because the rest may hold port numbers, which change each time.
+// Handle is the handler for [otel.SetErrorHandler]. Complaints with the same beginning count as the
+// same, because the rest may hold port numbers, which change each time.
 func (c *complaints) Handle(err error) {
 	if err == nil || errors.Is(err, context.Canceled) { // Close was canceled
 		return

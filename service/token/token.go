@@ -63,7 +63,7 @@ type Rights struct {
 // Limited reports whether the token reaches only some sessions.
 func (r *Rights) Limited() bool { return r.Agent != "" || r.Prefix != "" }
 
-// Token is a token without its secret.
+// Token describes a token, without its secret.
 type Token struct {
 	// ID names the token. It is not a secret.
 	ID string `json:"id"`
@@ -114,7 +114,7 @@ type Tokens struct {
 	known map[string]knownToken // by hash
 }
 
-// knownToken is a token as it was read at a time.
+// knownToken is a token with the time at which it was read.
 type knownToken struct {
 	token Token
 	read  time.Time
@@ -141,7 +141,7 @@ func (t *Tokens) Create(r Rights, now time.Time) (*Token, string, error) {
 		return nil, "", err
 	}
 	var raw [32]byte
-	rand.Read(raw[:]) // it never fails
+	rand.Read(raw[:]) // Read never fails
 	secret := mark + base64.RawURLEncoding.EncodeToString(raw[:])
 	hash := store.Sum([]byte(secret))
 	made := &Token{ID: hash[:idLen], Rights: r, Created: now.UTC()}
@@ -183,8 +183,9 @@ func (t *Tokens) put(hash string, tok *Token) error {
 	return nil
 }
 
-// Find returns the token of a secret, if the token is valid now. Find reads the token each time,
-// unless [Tokens.Remember] was called, so it refuses a token from its revocation on.
+// Find returns the token of a secret, and an error if the token is not valid now. Unless
+// [Tokens.Remember] was called, Find reads the token each time, so that it refuses a revoked token
+// at once.
 func (t *Tokens) Find(secret string, now time.Time) (*Token, error) {
 	if len(secret) != len(mark)+43 || !strings.HasPrefix(secret, mark) {
 		return nil, errUnknown
