@@ -51,10 +51,10 @@ type copying struct {
 }
 
 // Markdown copies the files of a private store, with their facts, to another place, and compares
-// all of them by hash. A file with another text is never written over: Markdown then returns a
+// all of them by hash. If the target has a file with another text, Markdown returns a
 // *ConflictError before it writes anything. An interrupted copy continues when Markdown is called
-// again. Until then nobody can open a target that is a [markdownstore.Remote]. Options.Names is
-// not used.
+// again. Until then nobody can open a target that is a [markdownstore.Remote]. Markdown does not
+// use Options.Names.
 func Markdown(ctx context.Context, from, to *markdownstore.Store, o Options) (*Report, []CopyLeft, error) {
 	c := &copying{from: from, to: to, o: o, hashes: map[string]string{}}
 	c.From, c.To = from.Place(), to.Place()
@@ -105,8 +105,8 @@ func (c *copying) each(ctx context.Context, what string, f func(p string) error)
 	return nil
 }
 
-// read reads a file by its path alone, and returns its hash, "" if there is no file. It follows no
-// folder that is a link.
+// read returns the text and the hash of the file at a path. The hash is "" if the file is missing.
+// read does not follow a folder that is a link.
 func read(s *markdownstore.Store, p string) (text, hash string, err error) {
 	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
 		if fi, err := s.Files().Lstat(dir); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
@@ -155,7 +155,7 @@ func (c *copying) list(ctx context.Context) error {
 		c.Documents, c.Bytes = c.Documents+1, c.Bytes+int64(len(text))
 	}
 	if !c.from.IsRemote() {
-		return nil // a folder has many other files, and they stay there
+		return nil // other files than Markdown stay in the source
 	}
 	return fs.WalkDir(c.from.Files(), ".", func(p string, d fs.DirEntry, err error) error {
 		told := slices.ContainsFunc(c.left, func(l CopyLeft) bool { return l.Path == p })
@@ -166,7 +166,7 @@ func (c *copying) list(ctx context.Context) error {
 	})
 }
 
-// compare finds the files that the target has already.
+// compare returns the files that the target has already, with the same text.
 func (c *copying) compare(ctx context.Context) (there map[string]bool, err error) {
 	there = map[string]bool{}
 	conflict := &ConflictError{Place: c.To}
@@ -215,7 +215,8 @@ func (c *copying) write(ctx context.Context, there map[string]bool) error {
 	return err
 }
 
-// verify reads a place again: only the content that it returns counts.
+// verify reads the copied files in s again. It returns an error if one of them has another text than
+// the source had.
 func (c *copying) verify(ctx context.Context, s *markdownstore.Store) error {
 	if _, err := s.Version(ctx, 0); err != nil {
 		return err
@@ -229,7 +230,7 @@ func (c *copying) verify(ctx context.Context, s *markdownstore.Store) error {
 	})
 }
 
-// remove takes the files out of the source, as they were copied.
+// remove removes the copied files from the source.
 func (c *copying) remove(ctx context.Context) error {
 	err := c.from.Files().Write(ctx, func(w markdownstore.Writer) error {
 		return c.each(ctx, "removing", func(p string) error {

@@ -45,9 +45,10 @@ type Report struct {
 	Removed bool  `json:"removed"`
 }
 
-// Move copies all documents and logs of the store from into the store to, reads all of them again
-// and compares them. Only then it removes them. An interrupted move leaves the source unchanged,
-// and no kernel opens its target. The next move continues the copy.
+// Move copies the documents and logs named by [Options.Names] from the store from into the store to.
+// It then reads all of them again and compares them. With [Options.RemoveSource] it finally removes
+// them from the source. An interrupted copy leaves the source unchanged, and no kernel opens its
+// target. The next move continues the copy.
 func Move(ctx context.Context, from, to store.Store, o Options) (r *Report, err error) {
 	defer func() {
 		if err != nil {
@@ -85,7 +86,7 @@ func Move(ctx context.Context, from, to store.Store, o Options) (r *Report, err 
 			return nil, err
 		}
 	}
-	for name := range there { // of a move that began when the source had more
+	for name := range there { // names that the source lost since an earlier move began
 		if _, ok := have[name]; !ok {
 			if _, err := to.Remove(store.Synced, name); err != nil {
 				return nil, err
@@ -111,8 +112,9 @@ func Move(ctx context.Context, from, to store.Store, o Options) (r *Report, err 
 	return r, err
 }
 
-// alone keeps all processes from writing: new holders by the locks of all sessions and all blobs,
-// and present holders by the lock of each folder. A database has no locks of folders. Callers must
+// alone keeps all other processes from writing. It takes the locks of all sessions, of the nightly
+// run and of all blobs, so that no process can begin to write. It then waits for the lock of each
+// folder, until the present writers have ended. A database has no locks of folders. Callers must
 // call release even after an error.
 func alone(ctx context.Context, s store.Store, wait time.Duration) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -131,7 +133,7 @@ func alone(ctx context.Context, s store.Store, wait time.Duration) (release func
 		return r, err
 	}
 	locks := []string{store.SessionsLock, "nightly.lock"}
-	if _, files := s.(store.Disk); files { // a database takes no blobs while anybody holds their lock
+	if _, files := s.(store.Disk); files { // a database would refuse blobs of this process too
 		locks = append(locks, store.BlobsLock)
 	}
 	for _, name := range locks {
@@ -153,7 +155,7 @@ func alone(ctx context.Context, s store.Store, wait time.Duration) (release func
 	})
 }
 
-// walk is store.Walk of a store that need not be there.
+// walk is store.Walk for a store that may be missing.
 func walk(s store.Store, f func(string, store.Entry) error) error {
 	if err := store.Walk(s, f); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -207,7 +209,7 @@ func begin(from, to store.Store, there map[string]int64) error {
 	return err
 }
 
-// most is how many bytes are collected before they are written.
+// most is how many bytes of contents folder collects before it writes them.
 const most = 16 << 20
 
 // folder copies the next names, which the target writes as one unit: the names in one session's
@@ -215,7 +217,7 @@ const most = 16 << 20
 func folder(ctx context.Context, from, to store.Store, names []string, have, there map[string]int64, r *Report, progress func(string, int, int)) (err error) {
 	at, _ := rows.Place(names[r.Documents])
 	sync := func() error { return nil }
-	if _, files := to.(store.Disk); !files { // the locks of files are held already
+	if _, files := to.(store.Disk); !files { // in files, alone holds the locks already
 		u, err := to.Begin(ctx, at, false)
 		if err != nil {
 			return err
@@ -270,14 +272,14 @@ func one(from, to store.Store, name string, old bool, sync func() error) (whole,
 	return whole, whole, err
 }
 
-// oneLog is one for a log.
+// oneLog does the same as one, for a log.
 func oneLog(from, to store.Store, name string, sync func() error) (whole, part bool, err error) {
 	_, recs, err := records(from, name, false)
 	if err != nil {
 		return false, false, err
 	}
 	dst, old, err := records(to, name, sync != nil)
-	if sync != nil && errors.As(err, new(*store.LogError)) { // a kill tore it: the source has all of it
+	if sync != nil && errors.As(err, new(*store.LogError)) { // a kill tore the copy, and the source still has the whole log
 		if _, err = to.Remove(store.Synced, name); err == nil {
 			dst, old, err = records(to, name, true)
 		}
