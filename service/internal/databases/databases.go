@@ -90,8 +90,7 @@ func database(s *cli.Settings) (at place, err error) {
 	return place{dsn: dsn, root: root, lease: time.Duration(p.Lease)}, nil
 }
 
-// leaveAlone is the time after a failed attempt to open a database in which no other attempt is
-// made.
+// leaveAlone is how long after a failed attempt to open a database no other attempt is made.
 const leaveAlone = 15 * time.Second
 
 func postgresBackend(o pgindex.Options) api.Backend {

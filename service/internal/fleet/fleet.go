@@ -123,8 +123,8 @@ func (m *Machine) Start() error {
 	ended := make(chan struct{})
 	m.ended = ended
 	go func(cmd *exec.Cmd) {
-		io.Copy(io.Discard, r) // until it ends
-		cmd.Wait()             // its error says nothing about a killed process
+		io.Copy(io.Discard, r) // reads until the program ends
+		cmd.Wait()             // returns an error for every killed process
 		close(ended)
 	}(m.cmd)
 	if err != nil {

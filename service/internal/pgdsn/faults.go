@@ -17,11 +17,16 @@ type Fault = struct {
 	Hint string
 }
 
-// FaultOf finds the fault of an error in a table. A server's error is found by its code. A code of
-// fewer than five characters covers all codes that begin with it (PostgreSQL's manual, appendix A),
-// and "server" covers all codes. Of the other errors, "late" covers those of a server that did not
-// answer in time, "tls" those of one without TLS, "lost" those for which [Lost] is true, and ""
-// covers all. An error that the table does not cover has no fault.
+// FaultOf returns the entry of a table for an error, or the zero Fault if the table has none. For a
+// server's error the keys are codes of PostgreSQL (its manual, appendix A). A key of two or three
+// characters covers all codes that begin with it, the key "server" covers all codes, and the longest
+// code that fits has precedence. For other errors the keys are, the first one that fits having
+// precedence:
+//
+//	late   the server did not answer in time
+//	tls    the server has no TLS
+//	lost   [Lost] is true
+//	""     any other error
 func FaultOf(err error, table map[string]Fault) Fault {
 	keys := []string{""}
 	if Lost(err) {

@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// form is how an address is written.
+// form tells the user how to write an address.
 const form = "write postgres://user@host/database, or host=… dbname=…"
 
 var (

@@ -34,7 +34,7 @@ type Server struct {
 	settings  []string
 	attr      *syscall.SysProcAttr
 	run       *exec.Cmd
-	held      *os.Process // the log's writer, while it is stopped
+	held      *os.Process // the server's process that writes the log, while it is stopped
 }
 
 // New is Start for tests that kill or copy the server. It listens on a port of this machine.
@@ -166,9 +166,9 @@ func (s *Server) Crash() {
 	}
 	s.run.Process.Signal(syscall.SIGQUIT)
 	if s.held != nil {
-		s.held.Kill() // the server would wait for it
+		s.held.Kill() // the server would wait for a stopped process
 	}
-	s.run.Wait() // it was killed
+	s.run.Wait() // returns an error, because the process was killed
 	s.run, s.held = nil, nil
 }
 
@@ -248,7 +248,7 @@ func (s *Server) Promote(ctx context.Context) error {
 	return nil
 }
 
-// Program finds a program of PostgreSQL's.
+// Program returns the path of one of PostgreSQL's programs, such as initdb.
 func Program(name string) (string, error) {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
 	more, _ := filepath.Glob("/usr/lib/postgresql/*/bin")

@@ -68,7 +68,8 @@ func (l *listenFlags) quotas() web.Quotas {
 	return web.Quotas{Calls: l.calls, Bytes: int64(l.bytes.Size), Sessions: l.sessions}
 }
 
-// check returns an error if flags don't fit together, before anything is started.
+// check returns an error for invalid values, for flags that exclude each other, and for a flag
+// without another flag that it needs.
 func (l *listenFlags) check(s *verbs.ServeFlags) error {
 	switch {
 	case l.address == "" && (l.cert != "" || l.key != "" || l.insecure || l.tenants || l.quotas() != (web.Quotas{})):
@@ -190,7 +191,8 @@ tenant that a token names, in tenants/ of the state folder, and has no socket.
 // tidyEvery is how often idle tenants are looked for.
 const tidyEvery = time.Minute
 
-// alone serves tenants until ctx ends.
+// alone serves tenants until ctx ends. It returns false without serving if the flags ask for no
+// tenants.
 func (l *listenFlags) alone(ctx context.Context, a *cli.App, s *verbs.ServeFlags) (alone bool, err error) {
 	if !l.tenants {
 		return false, nil
