@@ -57,9 +57,9 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 }
 
 // WriteFileIf is like WriteFile and also returns the cost. Without sync it syncs nothing: the new
-// content survives the end of the process at any instant, and not a power cut. It calls check, which
-// may be nil, after the new content is durable and before the rename. If check fails, WriteFileIf
-// keeps the old content and returns the error of check.
+// content then survives the end of the process at any instant, but not a power cut. WriteFileIf
+// calls check, which may be nil, after it has written the new content and before the rename. If
+// check fails, WriteFileIf keeps the old content and returns the error of check.
 func WriteFileIf(path string, data []byte, perm fs.FileMode, sync bool, check func() error) (Stats, error) {
 	st := Stats{Files: 1, Bytes: int64(len(data))}
 	tmp, err := writeTemp(filepath.Dir(path), data, perm, sync, &st)
@@ -177,7 +177,7 @@ func MkdirAll(dir string, perm fs.FileMode) (st Stats, err error) {
 	return st, err
 }
 
-// mkdir tolerates that another process was faster.
+// mkdir makes a directory. It returns nil if another process has made the directory meanwhile.
 func mkdir(dir string, perm fs.FileMode) error {
 	err := runHook("mkdir", dir)
 	if err == nil {

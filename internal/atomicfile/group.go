@@ -33,7 +33,7 @@ func WriteGroup(stage string, files []File, perm fs.FileMode, dirs map[string]bo
 	if len(files)+len(dirs) == 0 {
 		return st, nil
 	}
-	var root *os.File // for syncfs, opened before the first write
+	var root *os.File // opened before the first write, as syncFS requires
 	if haveSyncFS {
 		if root, err = os.Open(stage); err != nil {
 			return st, err
@@ -99,8 +99,8 @@ func syncTemp(path string, st *Stats) error {
 	return errors.Join(syncFile(f, st), f.Close())
 }
 
-// place renames a temp to its target, and adds the directories to be synced. It makes further calls
-// only if the target's directory is missing.
+// place renames a temp to its target, and adds the directories that must be synced to dirs. It makes
+// the target's directory if that is missing.
 func place(tmp, path string, dirs map[string]bool) error {
 	dir := filepath.Dir(path)
 	err := rename(tmp, path)

@@ -6,8 +6,9 @@ import (
 )
 
 // hook is called before each operation: mkdir, create, write, sync, syncfs, rename, syncdir,
-// truncate or remove. It gets the path of the operation, for a rename the new path. If it returns
-// an error, the operation fails without effect. A *PartialWrite lets a write happen in part.
+// truncate or remove. Its path is that of the operation, and for a rename the new path. If it
+// returns an error, the operation fails without effect. After a *PartialWrite, a part of the data
+// is written.
 type hook func(op, path string) error
 
 // PartialWrite, returned by a hook for a write, writes the first N bytes and
@@ -52,7 +53,7 @@ func NoSync() (restore func()) {
 	return func() { noSync.Store(old) }
 }
 
-// wait calls a sync, unless syncs are off, and counts it.
+// wait calls sync, unless [NoSync] is in effect. It adds the call and its time to s.
 func (s *Stats) wait(sync func() error) (err error) {
 	start := time.Now()
 	if !noSync.Load() {
