@@ -136,9 +136,9 @@ func Listen(stateDir string, protocol int) (net.Listener, string, error) {
 	if fi, err := os.Lstat(path); err == nil && fi.Mode().Type() != fs.ModeSocket {
 		return nil, "", &Error{path, "there is a file that is no socket: move it away"}
 	}
-	left, _ := filepath.Glob(filepath.Join(stateDir, asideName+"*")) // the pattern is good
+	left, _ := filepath.Glob(filepath.Join(stateDir, asideName+"*")) // the pattern is valid
 	for _, dir := range left {
-		os.RemoveAll(dir) // of a daemon that was killed while it started
+		os.RemoveAll(dir) // a daemon that was killed during its start left it
 	}
 	l, err := listenAside(dir, path)
 	if err != nil {
@@ -186,8 +186,9 @@ func listenAside(dir, path string) (net.Listener, error) {
 	return l, nil
 }
 
-// shorten returns a path of a folder that has room for a socket's name. If the folder's own path
-// is too long, the returned path is a link to the folder among the temporary files.
+// shorten returns a path of a folder to which a socket's name can be added. If the folder's own path
+// is too long, it makes a link to the folder in the system's temporary folder, and returns the
+// link's path. Callers must call done, which removes the link.
 func shorten(dir string) (short string, done func(), err error) {
 	if len(dir)+len("/s") <= maxSocketPath {
 		return dir, func() {}, nil

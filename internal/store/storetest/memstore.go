@@ -39,7 +39,7 @@ const (
 // makes all later steps fail as well: the process is dead.
 type fault func(op Op, name string) error
 
-// ErrCrash is the end of the process.
+// ErrCrash is the error of every step after the simulated death of the process.
 var ErrCrash = errors.New("the process died")
 
 // Store is a store in memory.
@@ -51,7 +51,7 @@ type Store struct {
 var _ store.Disk = (*Store)(nil)
 
 type core struct {
-	mu    sync.Mutex // guards all that follows
+	mu    sync.Mutex // guards the fields below
 	names map[string]*node
 	// disk holds the names that survive a power cut. changes are the later changes to these
 	// names, in order. Each gives names new contents in one step. A nil content removes the name.
@@ -68,9 +68,9 @@ type core struct {
 type node struct {
 	data []byte
 	time time.Time
-	// The first firm bytes survive a power cut, except that later patches may be lost. old has
-	// the bytes before these patches. ghost has bytes that were cut off after the firm bytes and
-	// may come back.
+	// The first firm bytes survive a power cut, but a power cut may undo patches that were not
+	// synced. old has the bytes from before each of these patches. ghost has bytes after the firm
+	// ones that were cut off, and that may come back.
 	firm  int
 	old   []piece
 	ghost []byte
@@ -113,7 +113,7 @@ func (c *core) reads(name string) error {
 	return nil
 }
 
-// step calls the fault. The caller must hold the lock.
+// step calls the fault that SetFault installed. The caller must hold the lock.
 func (c *core) step(op Op, name string) error {
 	if c.dead {
 		return fmt.Errorf("%s %s: %w", op, name, ErrCrash)
