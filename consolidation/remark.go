@@ -166,15 +166,16 @@ func joined(rs []*remark) []*remark {
 }
 
 // headed returns the cues that a heading or a label gives to the text below or after it. It returns 0
-// for a text that is too long for a heading. A heading that reports work or a request gives no cue of
-// a wish, a decision or a lesson.
+// for a text that is too long for a heading. A heading that reports a request gives no cue of a wish,
+// a decision or a lesson.
 func headed(s string) cue {
 	if len(s) > 2*mostHeading || s == "" {
 		return 0
 	}
-	cues := cuesOf(s) &^ (headPassing - 1) &^ headAny
-	if of := cuesOf(s); wordCount(s) > 2 && startOf(s)&cueWork != 0 || of&cuePerson != 0 && of&cueAsk != 0 {
-		cues &^= headWish | headDecision | headLesson // "Added a rule for the gates", "The user asked"
+	of := cuesOf(s)
+	cues := of &^ (headPassing - 1) &^ headAny
+	if of&cuePerson != 0 && of&cueAsk != 0 {
+		cues &^= headWish | headDecision | headLesson // "The user asked"
 	}
 	return cues
 }

@@ -54,7 +54,7 @@ func (c *curator) weigh(r *remark) (Tags, float64, string) {
 		{utf8.RuneCountInString(r.text) > mostFact, 1}, {wordCount(r.text) < leastImplied && r.values == 0 && near&headPeople == 0 && why != "said", 1},
 		{outer && !passing && !wish, .75},
 		{(r.field || slices.ContainsFunc(r.above, clock.MatchString)) && !wish && why != "rule" && why != "choice", scoreEvent}, {before, -scoreOwn}, {after >= leastNeeded, -float64(min(after, mostRepeat)) * scoreNeeded},
-		{r.has(cueGuess), .5}, {r.names == 0, .5}, {leans(r.text), .5}, {work && tags.has(lesson), .5}, {all&(headWork|cueWork) != 0 && !wish && r.under&(headDecision|headLesson|headCause) == 0, .75},
+		{r.has(cueGuess), .5}, {r.names == 0, .5}, {leans(r.text), .5}, {all&(headWork|cueWork) != 0 && !wish && r.under&(headDecision|headLesson|headCause) == 0, .75},
 	} {
 		if against.holds {
 			score -= against.by
