@@ -31,7 +31,7 @@ func shellCall(cmd, dir string, cmds []simpleCommand) (kind, []string) {
 		}
 		if k, ps := simpleCall(simple, dir); k == CallEdit {
 			return k, ps
-		} else if k == CallRead {
+		} else if k == CallRead && !simple.may {
 			read = append(read, ps...)
 		}
 	}
@@ -86,6 +86,7 @@ type simpleCommand struct {
 	words []string
 	out   []string // targets of > and >>
 	piped bool     // reads another command's output
+	may   bool     // runs only if the command before it failed
 }
 
 // fileCommands are the commands that simpleCall knows.
@@ -180,11 +181,11 @@ func parseShell(line string) (cmds []simpleCommand, whole bool) {
 		}
 		word, inWord, target = "", false, false
 	}
-	endCommand := func(pipe bool) { // the next one reads its output if pipe is set
+	endCommand := func(next simpleCommand) {
 		if endWord(); len(cur.words) > 0 {
 			cmds = append(cmds, cur)
 		}
-		cur = simpleCommand{piped: pipe}
+		cur, target = next, false
 	}
 	for rest := line[:min(len(line), shellBytes)]; rest != ""; {
 		n := 1 // the bytes that are read
@@ -205,7 +206,7 @@ func parseShell(line string) (cmds []simpleCommand, whole bool) {
 			return cmds, false
 		case '<':
 			if strings.HasPrefix(rest, "<<") { // the rest is a document
-				endCommand(false)
+				endCommand(simpleCommand{})
 				return cmds, false
 			}
 			add("<")
@@ -215,22 +216,27 @@ func parseShell(line string) (cmds []simpleCommand, whole bool) {
 			}
 			endWord()
 			n = len(rest) - len(strings.TrimLeft(rest, ">"))
-			if !strings.HasPrefix(rest[n:], "&") {
-				target = true
-			} else {
+			if target = !strings.HasPrefix(rest[n:], "&"); !target {
 				n += 1 + before(rest[n+1:], " \n;|&")
 			}
-		case ';', '\n', '&':
-			endCommand(false)
+		case '\n':
+			if endWord(); len(cur.words) > 0 { // a pipe or || goes on in the next line
+				endCommand(simpleCommand{})
+			}
+		case ';', '&':
+			endCommand(simpleCommand{})
 		case '|':
-			endCommand(!strings.HasPrefix(rest, "||"))
+			if strings.HasPrefix(rest, "||") {
+				n = 2
+			}
+			endCommand(simpleCommand{piped: n == 1, may: n == 2})
 		default:
 			n = before(rest, " \t'\"\\$`({<>;\n&|")
 			add(rest[:n])
 		}
 		rest = rest[n:]
 	}
-	endCommand(false)
+	endCommand(simpleCommand{})
 	return cmds, len(line) <= shellBytes
 }
 
