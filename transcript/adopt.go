@@ -8,8 +8,9 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// adopt makes calls of the blocks that the results in a message answer, if they are of an unknown
-// kind or were taken for the provider's own: a block that is answered from outside is a call.
+// adopt converts a block to a call if a result in m answers it. It converts blocks of an unknown
+// kind, and blocks that were read as calls of the provider's own tools: a block that the client
+// answers is a call.
 func adopt(msgs []memkernel.Message, m *memkernel.Message) {
 	if m.Role == memkernel.RoleAssistant {
 		return
@@ -42,7 +43,8 @@ func adoptCall(msgs []memkernel.Message, id string) {
 	}
 }
 
-// setCall makes a call of a part. It copies the parts, which others may hold.
+// setCall replaces part k of m by a call. It copies m.Parts first, because other messages may share
+// them.
 func setCall(m *memkernel.Message, k int, c memkernel.ToolCall) {
 	m.Parts = slices.Clone(m.Parts)
 	m.Parts[k] = memkernel.Part{Kind: memkernel.PartToolUse, Call: &c, Raw: m.Parts[k].Raw}
@@ -72,12 +74,12 @@ func unknownCall(p *memkernel.Part) (memkernel.ToolCall, bool) {
 	return call, c.Err == nil && call.ID != ""
 }
 
-// maxToolName is the longest tool name that all providers take.
+// maxToolName is the length of the longest tool name that every provider accepts.
 const maxToolName = 64
 
-// fillCall fills in the missing members of a call of an unknown kind. The name is made of its
-// type, with characters that providers take. The input is an object of all members that do not
-// identify the call.
+// fillCall fills in the missing members of a call of an unknown kind. The name is made from the
+// block's type, with only characters that providers accept. The input is an object with all members
+// that do not identify the call.
 func fillCall(c *memkernel.ToolCall, typ, raw string) {
 	if c.Name == "" {
 		name := safeID(strings.TrimSuffix(strings.TrimSuffix(typ, "_call"), "_request"))
@@ -106,10 +108,10 @@ func safeID(id string) string {
 	}, id)
 }
 
-// mend returns a call in a form that every API takes, and the fault that it had, "" for none. The
-// name has characters that all APIs allow, and the input is an object. A name of Gemini's may
-// hold dots and colons. Calls of other kinds than functions are returned unchanged, since only
-// their makers know their form.
+// mend returns a call in a form that every API accepts, and the fault that it had, "" for none. The
+// name has only characters that all APIs allow, but dots and colons of a Gemini name stay. The
+// input is an object. Calls other than function calls are returned unchanged, since only their
+// providers know their form.
 func mend(p *memkernel.Part) (call memkernel.ToolCall, wrong string) {
 	call = *p.Call
 	switch rawType(p.Raw) {
@@ -147,7 +149,7 @@ func mend(p *memkernel.Part) (call memkernel.ToolCall, wrong string) {
 	return call, "its input is no object"
 }
 
-// noText returns the fault of arguments that should be a text with JSON, "" if they have none.
+// noText returns the fault of arguments that should be a string with JSON, "" if they are sound.
 func noText(arguments string) string {
 	if strings.HasPrefix(arguments, "{") {
 		return "its arguments are an object where a text is to hold it"
@@ -168,8 +170,8 @@ func isObject(text string) bool {
 	return c.End() == nil
 }
 
-// appendInput appends a call's input as the JSON object that the API takes. Other input, such as
-// the broken arguments that models emit, is wrapped into an object.
+// appendInput appends a call's input as the JSON object that the API takes. Input that is no
+// object, such as broken arguments of a model, is wrapped into one.
 func appendInput(dst []byte, call *memkernel.ToolCall) []byte {
 	if !call.Custom && isObject(call.Input) {
 		return appendValid(dst, call.Input)

@@ -39,8 +39,8 @@ func readAnthropicMessage(c *cursor, m *memkernel.Message) (id, stop string) {
 const anthropicSigns = `"(?:system|anthropic_version|anthropic_beta|stop_sequences|top_k|thinking|input_schema|cache_control|source|tool_use_id)"\s*:|` +
 	`"type"\s*:\s*"(?:tool_use|tool_result|thinking|redacted_thinking|document)"|"model"\s*:\s*"[^"]*claude`
 
-// anthropicWrite returns a message of the Messages API. A message of the host's keeps all members
-// but its content.
+// anthropicWrite returns a message of the Messages API. If raw is the host's own message, all its
+// members except the content stay.
 func anthropicWrite(m memkernel.Message, raw string, _ map[string]bool) []string {
 	content := string(appendList(nil, m.Parts, appendAnthropicPart))
 	role := "user"

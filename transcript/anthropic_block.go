@@ -9,8 +9,8 @@ import (
 // anthropicContent reads message content: a string or a list of blocks.
 func anthropicContent(c *cursor) []memkernel.Part { return readContent(c, readAnthropicBlock) }
 
-// readAnthropicBlock reads a content block. A string in a list of blocks is a text. The order of
-// members is free, so that the kind is known after the last one only.
+// readAnthropicBlock reads a content block. A string in a list of blocks is a text. Members may
+// have any order, so the kind is known only after the last one.
 func readAnthropicBlock(c *cursor) memkernel.Part {
 	start := c.Start()
 	if c.Peek() == '"' {

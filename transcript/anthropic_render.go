@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// anthropicShaped reports whether a block's JSON is one that the Messages API takes: its type fits
-// the kind and it has no member of another host's dialect.
+// anthropicShaped reports whether the Messages API accepts a block's JSON: its type fits the part's
+// kind, and it has no member of another dialect.
 func anthropicShaped(p *memkernel.Part) bool {
 	typ := rawType(p.Raw)
 	switch {
@@ -22,8 +22,8 @@ func anthropicShaped(p *memkernel.Part) bool {
 	return typ == string(p.Kind)
 }
 
-// anthropicTakes reports whether a block of an unknown type may be one of the Messages API, as it
-// is if no other API has the type.
+// anthropicTakes reports whether a block of an unknown type may belong to the Messages API. It does
+// unless another API has the type.
 func anthropicTakes(p *memkernel.Part) bool {
 	t := rawType(p.Raw)
 	return p.Raw != "" && t != "" && !isResponsesItem(p.Raw) && !openAITakes(p) || isAnthropicCompaction(p.Raw)

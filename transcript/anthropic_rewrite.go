@@ -16,9 +16,9 @@ type anthropicWriter struct {
 	marks map[partAt]string
 }
 
-// anthropicRewrite writes a conversation with markers of ours in place of the client's. It chooses
-// the markers for which there is room. Those nearest to the end come first, since the next request
-// reads their prefixes.
+// anthropicRewrite writes a conversation with our cache markers in place of the client's. If the
+// provider's limit does not allow all of them, it keeps those nearest to the end, since the next
+// request reads their prefixes.
 func anthropicRewrite(r *renderer, b *Body) (list string, members map[string]string) {
 	own, members := b.markers, map[string]string{}
 	room := maxAnthropicMarkers - own.Fixed
@@ -81,8 +81,8 @@ func (w *anthropicWriter) message(i int, m *memkernel.Message) {
 	w.put("]}")
 }
 
-// raw writes a message with its own bytes. A content that is one string becomes one text block if
-// it needs a marker, which is the same to the model.
+// raw writes a message with its own bytes. If the content is one string and needs a marker, it
+// becomes one text block, which the model reads the same way.
 func (w *anthropicWriter) raw(i int, m *memkernel.Message) {
 	marked, raw := false, m.Raw
 	for k := range m.Parts {
@@ -105,7 +105,7 @@ func (w *anthropicWriter) raw(i int, m *memkernel.Message) {
 }
 
 // appendAnthropicOwn is appendAnthropicPart for a client's request. An id that the Messages API
-// does not allow is one of the client's server: it stays in the call and in its result.
+// does not allow was accepted by the client's server, so it stays in the call and in its result.
 func appendAnthropicOwn(dst []byte, p *memkernel.Part) []byte {
 	id, n := callOf(p), len(dst)
 	switch {
@@ -154,8 +154,8 @@ func markLast(list, ttl string, not func(raw string) bool) string {
 	return string(insertMember([]byte(list[:end]), cacheControl(ttl))) + list[end:]
 }
 
-// anthropicFindMarkers finds the client's markers. Most bodies have none, which the search for a
-// few letters shows.
+// anthropicFindMarkers finds the client's cache markers. Most bodies have none, so a text search
+// decides first.
 func anthropicFindMarkers(b *Body) (out markers) {
 	if !strings.Contains(b.raw, "_control") {
 		return out

@@ -31,8 +31,8 @@ func claudeParse(e *Record) error {
 	var typ, subtype, id, parent, at, session, cwd, agent, turn, request, from string
 	var message, content, compact, micro jsonText
 	var side, meta, summary, hidden, apiError bool
-	// An attachment of the type queued_command is what came while the model was at work, and was
-	// sent with the next results. A person typed it, or the host or another agent sent it.
+	// An attachment of the type queued_command holds text that arrived while the model was working.
+	// The host sent it with the next results. A person, the host or another agent wrote the text.
 	var attached, mode, sender string
 	var queuedMeta bool
 	var prompt jsonText

@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// claudeAssembler joins the records of a Claude Code file, in file order. Parent ids lead nowhere
-// after a compaction, so that they serve only to name old sidechains and to find forks.
+// claudeAssembler joins the records of a Claude Code file, in file order. Parent ids are broken
+// after a compaction, so they are used only to name old sidechains and to find forks.
 type claudeAssembler struct {
 	session *Session
 	seen    map[string]bool         // ids of all records
@@ -22,7 +22,7 @@ type claudeAssembler struct {
 	side    string                  // branch of the last sidechain record
 }
 
-// claudeGroup is a message of which further records may come.
+// claudeGroup is a message that further records may extend.
 type claudeGroup struct {
 	at      int // its place among the messages
 	request string
@@ -98,8 +98,8 @@ func (a *claudeAssembler) branch(e *Record, own *claudeExtra) string {
 	return b
 }
 
-// closeGroups forgets the open messages of a branch: an id that comes back after a compaction is
-// another message's.
+// closeGroups forgets the open messages of a branch. A message id that occurs again after a
+// compaction belongs to another message.
 func (a *claudeAssembler) closeGroups(branch string) {
 	prefix := branch + "\x00"
 	for k := range a.groups {
@@ -154,9 +154,9 @@ func (a *claudeAssembler) message(e *Record, own *claudeExtra, l *sessionLine) {
 	a.remember(e.ID, i)
 }
 
-// isOther reports whether a record with the id of an open message is another message:
-// it came by another call of the model, or asks again for something else under the id of a
-// call that was answered.
+// isOther reports whether a record with the id of an open message belongs to another message. It
+// does if another request produced it, or if it holds a different call under the id of an answered
+// call.
 func (a *claudeAssembler) isOther(g *claudeGroup, m *memkernel.Message, own *claudeExtra) bool {
 	return g.request != "" && own.request != "" && g.request != own.request || slices.ContainsFunc(m.Parts, func(p memkernel.Part) bool {
 		c := a.answered(m.Branch, p)
@@ -173,14 +173,15 @@ func (a *claudeAssembler) answered(branch string, p memkernel.Part) *claudeCall 
 	return nil
 }
 
-// asksAgain reports whether a part of a message that repeats another is a call that was answered
-// before: only a second result tells that it is a call of its own.
+// asksAgain reports whether p, a part of a message that repeats an earlier one, is a call that
+// already has a result and another time. Such a call is a new call only if a second result follows.
 func (a *claudeAssembler) asksAgain(m *memkernel.Message, p memkernel.Part) bool {
 	c := a.answered(m.Branch, p)
 	return c != nil && (m.Time.IsZero() || !c.time.Equal(m.Time))
 }
 
-// settleEcho adds the message before m that repeats another, if m has a result for it.
+// settleEcho adds the message that was held back as a repetition, if m holds a result for one of
+// its calls.
 func (a *claudeAssembler) settleEcho(m *memkernel.Message) {
 	was := a.echoes[m.Branch]
 	if delete(a.echoes, m.Branch); was == nil || !HasResults(*m) {
@@ -211,9 +212,9 @@ func (a *claudeAssembler) called(m *memkernel.Message) {
 	}
 }
 
-// dropCopies removes calls that the file holds already, since hosts copy records under new ids
-// when they resume a session. A call with the same id but another input or time is another call,
-// since some servers restart the numbers of calls in each answer.
+// dropCopies removes calls that the file already holds. Hosts copy records under new ids when they
+// resume a session. A call with the same id but another input or time is another call, since some
+// servers restart the numbers of calls in each answer.
 func (a *claudeAssembler) dropCopies(e *Record) {
 	m := e.Message
 	kept := m.Parts[:0:len(m.Parts)]
@@ -229,9 +230,9 @@ func (a *claudeAssembler) dropCopies(e *Record) {
 	m.Parts = kept
 }
 
-// fork checks whether this plain user message has the same parent as an earlier one. Then the
-// user went back, and the messages in between are an arm of their own. Parallel tool calls share
-// parents too, but are no plain messages.
+// fork checks whether this plain user message has the same parent as an earlier one. If it does,
+// the user went back, and the messages in between become a branch. Parallel tool calls also share
+// parents, but they are no plain messages.
 func (a *claudeAssembler) fork(e *Record, l *sessionLine) {
 	key := e.Message.Branch + "\x00" + e.Parent
 	first, seen := a.askers[key]

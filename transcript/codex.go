@@ -10,8 +10,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// This file reads and writes the Responses API, and reads the rollouts in which Codex records
-// its items. It finds out which items of unknown kinds are pairs.
+// This file reads and writes the Responses API, and reads the rollouts in which Codex records its
+// items. It also pairs calls and results of unknown kinds.
 
 // codexRecords are the types of a rollout's records.
 var codexRecords = textutil.Set("session_meta response_item event_msg turn_context compacted")

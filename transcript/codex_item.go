@@ -31,7 +31,8 @@ func readCodexElement(raw string) (*memkernel.Message, error) {
 // additionalTools is the type of an item that defines tools.
 const additionalTools = "additional_tools"
 
-// codexOffers reads the tools that an item defines, those of a namespace one by one.
+// codexOffers returns the tools that an item defines. The tools of a namespace are listed one by
+// one.
 func codexOffers(raw string) (tools []memkernel.Tool) {
 	if rawType(raw) != additionalTools {
 		return nil
@@ -48,7 +49,7 @@ func codexOffers(raw string) (tools []memkernel.Tool) {
 	return tools
 }
 
-// withType returns a message item with its type.
+// withType returns a message item with the member "type":"message" added.
 func withType(raw string) string {
 	i := strings.IndexByte(raw, '{')
 	if i < 0 || strings.TrimLeft(raw[i+1:], " \t\r\n") == "}" {
@@ -69,8 +70,8 @@ func readCodexValue(value string) (*memkernel.Message, error) {
 	return m, err
 }
 
-// codexFunctions returns the calls whose results are shown in other words than the host's, while the
-// host's item has no member for these. They go out as a function's.
+// codexFunctions returns the ids of calls that must be sent as function calls: their results are
+// shown in other words than the host's, and the host's item has no member for such text.
 func codexFunctions(planned, host []memkernel.Message) map[string]bool {
 	out := codexReworded(planned, isResult)
 	calls := codexReworded(planned, isCall)
@@ -85,8 +86,8 @@ func codexFunctions(planned, host []memkernel.Message) map[string]bool {
 	return out
 }
 
-// writeCodexItems spells a message as items. If the message is one of the host's results, only its
-// output changes.
+// writeCodexItems returns a message as items. If raw is the host's own result, only its output
+// changes.
 func writeCodexItems(m memkernel.Message, raw string, calls map[string]bool) []string {
 	form := codexOutputs{reworded: calls}
 	function := holdsCall(&m, calls)

@@ -14,8 +14,8 @@ var (
 	codexAnswers = textutil.Set("tool_search_output computer_call_output shell_call_output apply_patch_call_output")
 )
 
-// pairID returns the id that an item shares with its answer, "" for an item by itself. Items that
-// the provider ran are by themselves.
+// pairID returns the id that an item shares with its answer. It returns "" for an item without an
+// answer, such as a call that the provider ran itself.
 func (it *codexItem) pairID() string {
 	switch {
 	case it.execution == "server":
@@ -28,16 +28,16 @@ func (it *codexItem) pairID() string {
 	return it.callID
 }
 
-// call returns an item as a call. If none of the item's known members is the input, the input is
-// all that the item holds.
+// call returns an item as a call. If none of the item's known members is the input, the whole item
+// is the input.
 func (it *codexItem) call(raw string) memkernel.Part {
 	c := &memkernel.ToolCall{ID: it.pairID(), Name: it.name, Input: it.input}
 	fillCall(c, it.typ, raw)
 	return memkernel.Part{Kind: memkernel.PartToolUse, Call: c, Raw: raw}
 }
 
-// result returns an item as the answer to a call. Only text and pictures are taken out of the
-// item: any other output keeps its shape.
+// result returns an item as the answer to a call. Only an output of text and pictures is read; any
+// other output keeps its JSON.
 func (it *codexItem) result(raw string) memkernel.Part {
 	r := &memkernel.ToolResult{CallID: it.pairID(), Name: it.name, Content: it.parts, Text: it.plain, IsError: it.isErr || it.status == "failed"}
 	if len(r.Content) == 0 || slices.ContainsFunc(r.Content, func(p memkernel.Part) bool { return p.Kind == memkernel.PartOther }) {
@@ -46,17 +46,17 @@ func (it *codexItem) result(raw string) memkernel.Part {
 	return memkernel.Part{Kind: memkernel.PartToolResult, Result: r, Raw: raw}
 }
 
-// codexPairs ties items of unknown kinds to each other by their call id: the first is the call, and
-// a later one is its result, which is a message of its own. An item that no other one answers stays
-// as it is. The zero value is ready.
+// codexPairs pairs items of unknown kinds by their call id. The first item is the call. A later
+// item is its result, and becomes a message of its own. An item without an answer stays unchanged.
+// The zero value is ready.
 type codexPairs struct {
 	answered map[string]bool   // calls by id
 	lone     map[string]string // items that no other one followed yet, by id
 	late     map[string]string // items that were taken for results, by id
 }
 
-// take looks at the message of one item before it is appended to msgs. It changes the message,
-// and earlier ones, to calls and results where they belong together.
+// take handles the message m of one item before it is appended to msgs. Where items belong
+// together, it changes m and earlier messages to calls and results.
 func (ps *codexPairs) take(msgs []memkernel.Message, m *memkernel.Message) {
 	if len(m.Parts) != 1 {
 		return
@@ -74,9 +74,9 @@ func (ps *codexPairs) take(msgs []memkernel.Message, m *memkernel.Message) {
 	}
 }
 
-// found records the result for a call, and makes a call of the item that the result answers. An
-// item that was taken for the result just before was a step towards it, and becomes unknown
-// again.
+// found records that a call has a result, and converts the item with this id to the call. If the
+// last message was read as the result of the same call, it was only an intermediate step and
+// becomes unknown again.
 func (ps *codexPairs) found(msgs []memkernel.Message, id string) {
 	if raw, ok := ps.lone[id]; ok {
 		codexReplace(msgs, raw, (*codexItem).call)
@@ -154,11 +154,11 @@ var codexPlain = textutil.Set("function_call custom_tool_call local_shell_call f
 type codexOutputs struct {
 	// custom are the free-form calls. Their outputs have a type of their own.
 	custom map[string]bool
-	// reworded are the calls of which one half does not go out as it was recorded.
+	// reworded are the calls of which the call or the result is not sent as it was recorded.
 	reworded map[string]bool
 }
 
-// codexReworded returns the ids of the calls, or results, that do not go out as they were
+// codexReworded returns the ids of the calls, or of the results, that are not sent as they were
 // recorded.
 func codexReworded(msgs []memkernel.Message, half func(*memkernel.Part) bool) map[string]bool {
 	out := map[string]bool{}
@@ -170,7 +170,7 @@ func codexReworded(msgs []memkernel.Message, half func(*memkernel.Part) bool) ma
 	return out
 }
 
-// newCodexOutputs collects the facts about messages that writing them as items needs.
+// newCodexOutputs collects the facts that are needed to write messages as items.
 func newCodexOutputs(msgs []memkernel.Message) *codexOutputs {
 	o := &codexOutputs{custom: map[string]bool{}, reworded: codexReworded(msgs, func(p *memkernel.Part) bool { return isCall(p) || isResult(p) })}
 	for _, p := range allParts(msgs) {
@@ -181,8 +181,9 @@ func newCodexOutputs(msgs []memkernel.Message) *codexOutputs {
 	return o
 }
 
-// form returns a part as it goes out. Only the makers of other items than functions' know these
-// items' forms: if one half of a pair is reworded, both become a function's.
+// form returns a part as it is sent. Only their providers know the form of items other than
+// function calls. So if the call or the result of such a pair is reworded, both are sent as a
+// function call.
 func (o *codexOutputs) form(p *memkernel.Part) *memkernel.Part {
 	if p.Raw == "" || !o.reworded[callOf(p)] || codexPlain[rawType(p.Raw)] {
 		return p

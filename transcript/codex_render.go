@@ -7,8 +7,8 @@ import (
 )
 
 // dropItemKey reports whether a member of a recorded item is not sent again. Ids refer to items
-// that the provider stored: without its reasoning, an item with an id would be refused. The other
-// members are the host's own, and cache markers.
+// that the provider stored, and the provider refuses an item with an id that comes without its
+// reasoning. The other dropped members are cache markers and members that only the host uses.
 func dropItemKey(k string) bool {
 	return k == "id" || dropReasoningKey(k)
 }
@@ -114,8 +114,8 @@ func appendCodexFunctionCall(dst []byte, call *memkernel.ToolCall) []byte {
 	return put(dst, `{"type":"function_call","call_id":`, call.ID, `,"name":`, call.Name, `,"arguments":`, argumentsText(call), `}`)
 }
 
-// appendCodexOutput appends the output of a call. The types of both items must agree, so that the
-// caller has to know whether the call was custom.
+// appendCodexOutput appends the output of a call. The types of call and output must agree, so the
+// caller must say whether the call was custom.
 func appendCodexOutput(dst []byte, r *memkernel.ToolResult, custom bool) []byte {
 	if r == nil || r.Opaque {
 		return dst

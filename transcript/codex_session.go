@@ -14,7 +14,7 @@ import (
 const codexKeepBytes = 80_000
 
 // codexAssembler joins the items of a rollout. All assistant items up to the next output, user
-// message or token count are one message, that of one model call.
+// message or token count form one message: the answer of one model call.
 type codexAssembler struct {
 	session *Session
 	open    int // assistant message that still takes items, -1 if none
@@ -78,8 +78,8 @@ func joinItem(into, m *memkernel.Message) {
 	into.Key = cmp.Or(into.Key, m.Key)
 }
 
-// bill attaches usage to the call that it bills. The host repeats the event, also with an
-// estimate after a compaction: the running total shows whether it is new.
+// bill attaches usage to the call that it bills. The host may repeat the event, and after a
+// compaction it writes an estimate. The running total shows whether an event is new.
 func (a *codexAssembler) bill(own *codexExtra) {
 	if own.billed != "" && own.billed == a.billed {
 		return

@@ -36,9 +36,8 @@ func sniffLine(line string) (found Dialect) {
 // roleOfMessage matches the role of a message.
 var roleOfMessage = textutil.LazyRegexp(`"role"\s*:\s*"(?:tool|function|developer|system|user|assistant)"`)
 
-// sniffDocument returns the dialect of documents of which a document has most signs. It returns
-// "" for a document without messages. A prefix may end before the messages, inside a long system
-// prompt or the tools.
+// sniffDocument returns the document dialect with the most signs in s, "" for a document without
+// messages. A prefix may end before the messages, inside a long system prompt or the tools.
 func sniffDocument(s string) (found Dialect) {
 	c := scan(s)
 	known, fixed := s[0] == '[' && roleOfMessage.MatchString(s), false

@@ -106,8 +106,8 @@ func (d *document) messages() error {
 	return nil
 }
 
-// value reads one value and yields it as a record. The dialect reports a value that is no JSON, if
-// the value's end can be found.
+// value reads one value and yields it as a record. If the value is invalid JSON but its end can be
+// found, the dialect reports the error.
 func (d *document) value(of kind, name string) error {
 	from := d.base + d.json.Start()
 	at := d.json

@@ -69,8 +69,8 @@ func readGeminiList(c *cursor) (parts []memkernel.Part) {
 	return parts
 }
 
-// geminiRoleOf returns the role of a content, the user's by default. Results come in a content of
-// the user's, or of a function's in the first versions.
+// geminiRoleOf returns the role of a content, the user's by default. Results are in a content of
+// the role user, or function in the first versions.
 func geminiRoleOf(role string) memkernel.Role {
 	switch role {
 	case "model":
@@ -83,9 +83,9 @@ func geminiRoleOf(role string) memkernel.Role {
 	return memkernel.Role("gemini-" + role) // no role that a request has
 }
 
-// readGeminiPart reads a part. A part with a member that is unknown here, as a call or a result has
-// that comes in pieces, stays as it is. A text without a letter may carry a signature, which is why
-// it is none that could be left out.
+// readGeminiPart reads a part. A part with an unknown member keeps its JSON; calls and results that
+// arrive in pieces have such members. An empty text may carry a signature, so it must not be left
+// out.
 func readGeminiPart(c *cursor) memkernel.Part {
 	var text, signature string
 	var has, thought, odd bool
@@ -205,8 +205,8 @@ func geminiDefinitions(c *cursor) (tools []memkernel.Tool) {
 	return tools
 }
 
-// geminiPairs ties calls without ids to their results. A result without id answers the first call of
-// its name in the content before that is not answered yet.
+// geminiPairs pairs calls without ids with their results. A result without an id answers the first
+// unanswered call of the same name in the model's last content.
 type geminiPairs struct {
 	seen map[string]int
 	open []memkernel.ToolCall
@@ -215,8 +215,8 @@ type geminiPairs struct {
 // geminiUnnamed begins the ids of calls that have none in the request.
 const geminiUnnamed = "gemini-call-"
 
-// take ties the next message. It does not change the message's parts, which may be those of an
-// earlier request.
+// take pairs the calls and results of the next message. It copies the message's parts before it
+// changes them, since an earlier request may share them.
 func (s *geminiPairs) take(_ []memkernel.Message, m *memkernel.Message) {
 	said := m.Role == memkernel.RoleAssistant
 	if said {
@@ -250,8 +250,8 @@ func (s *geminiPairs) take(_ []memkernel.Message, m *memkernel.Message) {
 	}
 }
 
-// id makes the id of a call from the name and the input, so that it is the same after the client
-// has left out earlier messages.
+// id returns the id of a call without one. It is made from the call's name and input, so it stays
+// the same when the client leaves out earlier messages.
 func (s *geminiPairs) id(c *memkernel.ToolCall) string {
 	sum := sha256.Sum256([]byte(c.Name + "\x00" + c.Input))
 	id := geminiUnnamed + hex.EncodeToString(sum[:6])

@@ -16,8 +16,8 @@ const geminiServerParts = "executableCode codeExecutionResult toolCall toolRespo
 // geminiDescribed are members that describe the content that a part holds.
 var geminiDescribed = []string{"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"}
 
-// geminiHolds returns the name of the member that a part holds. It returns "" for none, for several,
-// and for an invalid part.
+// geminiHolds returns the name of the member that holds the part's content. It returns "" if there
+// is none, if there are several, and for an invalid part.
 func geminiHolds(raw string) (what string) {
 	c := scanGemini(raw)
 	for k := range c.Fields {
@@ -159,8 +159,9 @@ func geminiRewrite(r *renderer, b *Body) (string, map[string]string) {
 	return string(append(r.dst, ']')), nil
 }
 
-// geminiContents writes the conversation. User and model take turns in it, so that neighbours of
-// one role become one content. The client's own neighbours stay apart.
+// geminiContents writes the conversation. User and model must alternate, so neighbouring messages
+// of one role become one content. Neighbours that the client itself wrote as separate contents stay
+// separate.
 func geminiContents(r *renderer, client []memkernel.Message) {
 	calls := map[string]string{} // names by id
 	for _, p := range allParts(r.Messages) {

@@ -49,7 +49,8 @@ type geminiCLIRecord struct {
 	read *geminiCLIContent
 }
 
-// geminiCLIHead describes a session. It has messages where they are replaced, or in one document.
+// geminiCLIHead describes a session. It has messages if the record replaces the list of messages,
+// or if the file is one document.
 type geminiCLIHead struct {
 	SessionID   string            `json:"sessionId"`
 	Directories []string          `json:"directories"`
@@ -167,8 +168,8 @@ func geminiCLIConversation(records []*geminiCLIRecord) []geminiCLIDialogue {
 	return slices.DeleteFunc(out, func(d geminiCLIDialogue) bool { return len(d.Parts) == 0 })
 }
 
-// geminiCLIOpenCall is a call on the way to its result: at is the message of the results, echoed
-// reports whether a row of type user had it.
+// geminiCLIOpenCall is a call whose result may follow. at is the message of the results. echoed
+// reports whether a row of type user held the result.
 type geminiCLIOpenCall struct {
 	id, name string
 	at       int
@@ -249,10 +250,9 @@ func (r *geminiCLIRecord) answer() (m memkernel.Message, calls []geminiCLIOpenCa
 	return m, calls, unread
 }
 
-// said returns a row of type user: a message of its words, and the results of calls. The words
-// are the program's in a row with results, and in a row that only a rewritten list has. Otherwise
-// they are the user's, except for the files that the program shows for an @, which are parts of
-// their own.
+// said returns a row of type user: a message of its words, and the results of calls. The words are
+// the program's if the row has results, or if the row occurs only in a rewritten list. Otherwise
+// they are the user's. Files that the program shows for an @ are separate parts and not the user's.
 func (r *geminiCLIRecord) said() (m memkernel.Message, results []memkernel.Part) {
 	m = memkernel.Message{Key: r.ID, Time: r.Timestamp, Role: memkernel.RoleUser}
 	shown := false
@@ -315,7 +315,7 @@ func (c *geminiCLIToolCall) result(id string) *memkernel.Part {
 func (c *geminiCLIToolCall) answered() bool { return len(c.Result) > 0 && string(c.Result) != "null" }
 
 // geminiCLIParts returns the parts of a content: a string, a part or a list of parts. Texts, calls
-// and results have no bytes of their own, since the program writes them in other shapes, too.
+// and results have no Raw, since the program also writes them in other shapes.
 func geminiCLIParts(raw json.RawMessage) []memkernel.Part {
 	c := scanGemini(string(raw))
 	list := geminiParts(&c)

@@ -18,17 +18,17 @@ import (
 type geminiCLIPlayer struct {
 	rows []*geminiCLIRecord
 	at   map[string]*geminiCLIRecord // by every id that a row has had
-	// list are the ids of the program's own list; foreign are ids and prints of those in
-	// it that nobody said.
+	// list are the ids of the program's own list. foreign are the ids and prints of its messages
+	// that nobody wrote.
 	list    []string
 	foreign map[string]bool
 	// resumed reports whether the program was started again. The next list is then the start of
 	// its history.
 	resumed bool
-	// hosts are those messages by their ids, line is that of the record that is played.
+	// hosts are those messages by their ids. line is the line of the record that is being played.
 	hosts map[string]*geminiCLIRecord
 	line  int
-	// bounds are the compactions, arms the messages that were taken back.
+	// bounds are the compactions. arms are the runs of messages that were taken back.
 	bounds []geminiCLIBound
 	arms   []geminiCLIArm
 }
@@ -78,7 +78,8 @@ func (p *geminiCLIPlayer) play(rec geminiCLIRecord) {
 	}
 }
 
-// add takes in a message, or a newer form of it: the newest form counts, at the place of the first.
+// add records a message, or a newer form of it. The newest form replaces the first one at the first
+// one's place.
 func (p *geminiCLIPlayer) add(rec geminiCLIRecord) {
 	if r, ok := p.at[rec.ID]; ok {
 		rec.ID, rec.Timestamp, rec.rewritten = r.ID, r.Timestamp, r.rewritten
@@ -178,8 +179,8 @@ func (p *geminiCLIPlayer) rewrite(list []geminiCLIRecord) {
 	}
 }
 
-// align finds the earlier form of each message of a list. copied reports whether the list is made
-// of the newest lines alone, which may repeat earlier ones under other ids.
+// align finds the earlier form of each message of a list. copied reports whether the list consists
+// only of the newest lines, which may repeat earlier lines under other ids.
 func (p *geminiCLIPlayer) align(list []geminiCLIRecord, copied bool) {
 	listed := map[*geminiCLIRecord]bool{}
 	for i := range list {
@@ -312,7 +313,7 @@ func (r *geminiCLIRecord) isDialogue() bool { return r.Type == "user" || r.Type 
 // geminiCLIContent is the part of a message that stays when the message is written again.
 type geminiCLIContent struct {
 	// words are its texts. calls are the ids of its calls, or their names. answers are the calls
-	// whose results are in its content, done the calls that have their results with them.
+	// whose results are in its content. done are the calls whose own records hold their results.
 	words                string
 	calls, answers, done []string
 	// print identifies the message: all of this except results, thoughts and times.

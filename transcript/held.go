@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// known are the types of blocks and items that some dialect understands.
+// known has the types of blocks and items that at least one dialect understands.
 var known = func() map[string]bool {
 	types := ""
 	for _, d := range table {
@@ -52,8 +52,8 @@ func Compacted(m *memkernel.Message) bool {
 // roles are the roles that the kernel knows.
 var roles = []memkernel.Role{memkernel.RoleUser, memkernel.RoleAssistant, memkernel.RoleTool, memkernel.RoleSystem, memkernel.RoleDeveloper}
 
-// hold replaces the content of a message with an unknown role or without content by one opaque
-// part.
+// hold replaces the content of a message by one opaque part if the message has an unknown role or
+// no content.
 func hold(m *memkernel.Message) {
 	known := slices.Contains(roles, m.Role)
 	if known && len(m.Parts) > 0 {

@@ -9,10 +9,10 @@ import (
 )
 
 // Intake makes canonical messages of the values that a host hands over one by one, as they are in
-// its message list: messages of the Messages API (Anthropic) or of chat completions (OpenAI),
-// items of the Responses API (Codex), messages of Pi and OpenClaw (Pi). It keeps the values, so
-// that [Intake.Items] can express a plan by them. A value that the host leaves out of later
-// requests makes no message. An Intake is not safe for concurrent use.
+// its message list: messages of the Messages API (Anthropic) or of chat completions (OpenAI), items
+// of the Responses API (Codex), messages of Pi and OpenClaw (Pi). It keeps the values, so that
+// [Intake.Items] can express a plan by them. If the host would leave a value out of later requests,
+// the value makes no message. An Intake is not safe for concurrent use.
 type Intake struct {
 	row      *dialectRow
 	values   []string
@@ -176,7 +176,7 @@ func (in *Intake) Items(planned []memkernel.Message) (items []item, at []int) {
 	return items, at
 }
 
-// join appends an item. It merges it with the last one if both are ranges that follow each other.
+// join appends an item. If the last item and the new one are adjacent ranges, join merges them.
 func join(items []item, it item) []item {
 	if n := len(items); n > 0 && it.JSON == "" && items[n-1].JSON == "" && items[n-1].To == it.From {
 		items[n-1].To = it.To
@@ -206,8 +206,8 @@ func untouched(m, host *memkernel.Message) bool {
 	return len(m.Parts) == len(host.Parts) && len(m.Parts) > 0 && &m.Parts[0] == &host.Parts[0]
 }
 
-// sameWords reports whether both messages are the same texts, as for a prompt that was planned
-// before the host wrote it down.
+// sameWords reports whether both messages consist of the same texts. They do if a prompt was
+// planned before the host recorded it.
 func sameWords(m, host *memkernel.Message) bool {
 	same := m.Raw == "" && m.Role == host.Role && len(m.Parts) == len(host.Parts)
 	for i := range m.Parts {

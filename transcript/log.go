@@ -19,7 +19,7 @@ const (
 	kindCompaction kind = "compaction"
 	// kindMicrocompaction marks where the host cleared old tool results.
 	kindMicrocompaction kind = "microcompaction"
-	// kindUsage carries the bill of a call, apart from its message (Codex).
+	// kindUsage carries the bill of a call in a record without the message (Codex).
 	kindUsage kind = "usage"
 	// kindMeta describes the session: a header, a model change, a context.
 	kindMeta kind = "meta"
@@ -57,7 +57,7 @@ type flags struct {
 	HostSkip bool // the host leaves it out of later prompts
 }
 
-// Note reports something that was repaired, removed or left out. It has all that was removed, so
+// Note reports something that was repaired, removed or left out. It holds all removed parts, so
 // that nothing is lost.
 type Note struct {
 	// Rule names the event, such as "duplicate-record" or "orphan-result".
@@ -140,7 +140,7 @@ func (l *Session) arm(name string, line *sessionLine) {
 	l.names = append(l.names, name)
 }
 
-// fork moves the messages of a line from a position on to a new branch.
+// fork moves all messages of a line from position pos on to a new branch.
 func (l *Session) fork(line *sessionLine, pos int, branch string) {
 	for _, i := range line.Order[pos:] {
 		l.Messages[i].Branch = branch
@@ -151,7 +151,7 @@ func (l *Session) fork(line *sessionLine, pos int, branch string) {
 	line.Micros = slices.DeleteFunc(line.Micros, func(m micro) bool { return m.Pos > pos })
 }
 
-// adopt takes over the facts about the session from an entry.
+// adopt copies the facts about the session that a record names.
 func (l *Session) adopt(a *about) {
 	for _, f := range [...]struct {
 		to *string
@@ -186,9 +186,9 @@ func billRecord(into, m *memkernel.Message, bills bool) {
 	}
 }
 
-// repeatRecord merges a repetition of a message into it: hosts that stream write a message several
-// times as it grows. The longer form of each part stays, and further parts are appended. again is
-// false if m is no repetition. grew reports whether m added anything.
+// repeatRecord merges m into the message that it repeats: hosts that stream write a message several
+// times while it grows. The longer form of each part stays, and further parts are appended. again
+// is false if m is no repetition. grew reports whether m added anything.
 func repeatRecord(into, m *memkernel.Message) (grew, again bool) {
 	at, n := 0, 0 // the part at which most parts of m are repeated, and how many are
 	for i := range into.Parts {
@@ -220,9 +220,9 @@ func repeatRecord(into, m *memkernel.Message) (grew, again bool) {
 	return grew, true
 }
 
-// again takes in a record whose id was met before, with the message at an index, -1 for none. It
-// reports whether the message grew: it was written before it was whole. Otherwise again notes the
-// repetition.
+// again merges a record whose id occurred before into the message at index at, which is -1 if there
+// is no such message. It reports whether that message grew, which means that it had been written
+// before it was complete. If it did not grow, again adds a note about the repetition.
 func (l *Session) again(e *Record, at int, what string) (grew bool) {
 	if at >= 0 && e.Message != nil {
 		grew, _ = repeatRecord(&l.Messages[at], e.Message)
@@ -233,7 +233,7 @@ func (l *Session) again(e *Record, at int, what string) (grew bool) {
 	return grew
 }
 
-// isGrown reports whether q is p again, unchanged or longer.
+// isGrown reports whether q repeats p, unchanged or longer.
 func isGrown(p, q *memkernel.Part) bool {
 	switch {
 	case p.Kind != q.Kind:
@@ -248,7 +248,7 @@ func isGrown(p, q *memkernel.Part) bool {
 	return p.Raw != "" && p.Raw == q.Raw
 }
 
-// sameCall reports whether d is the call c again, unchanged or with more of its input.
+// sameCall reports whether d repeats the call c, unchanged or with more of its input.
 func sameCall(c, d *memkernel.ToolCall) bool {
 	return c.ID == d.ID && c.Name == d.Name && strings.HasPrefix(d.Input, strings.TrimRight(c.Input, "}]\" \t\r\n"))
 }

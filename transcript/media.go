@@ -39,8 +39,8 @@ func pixels(mediaType, data string) (width, height int) {
 	return cfg.Width, cfg.Height
 }
 
-// webpConfig reads the canvas size of a WebP file (RFC 9649): 30 bytes hold it
-// for all three first chunks, VP8 (lossy), VP8L (lossless), VP8X (extended).
+// webpConfig reads the canvas size of a WebP file (RFC 9649). The first 30 bytes hold it, whether
+// the first chunk is VP8 (lossy), VP8L (lossless) or VP8X (extended).
 func webpConfig(r io.Reader) (image.Config, error) {
 	var h [30]byte
 	if _, err := io.ReadFull(r, h[:]); err != nil {

@@ -13,7 +13,7 @@ func Asks(m memkernel.Message) bool {
 // TurnEnds returns the ends of a conversation's turns, each as the number of messages up to the
 // end. A turn ends with an assistant message that calls no tool, if the user's own words or no
 // messages follow. System and developer messages before these words belong to the next turn. If the
-// conversation may still go on, ended must be false: then no turn ends with its last message.
+// last turn may continue, ended must be false. Then no turn ends with the last message.
 func TurnEnds(msgs []memkernel.Message, ended bool) (out []int) {
 	for i := range msgs {
 		if msgs[i].Role != memkernel.RoleAssistant || HasCalls(msgs[i]) {

@@ -36,9 +36,9 @@ func appendWithout(dst []byte, raw string, drop func(string) bool) []byte {
 	return appendValid(dst, raw[at:])
 }
 
-// memberCuts finds the members to drop, each with a comma next to it, also in the objects of a
-// content list. It does not look into other values: a tool's input may have a member of such a
-// name.
+// memberCuts returns the spans of the members to drop, each with a comma next to it. It also looks
+// into the objects of a content list. It does not look into other values, since a tool's input may
+// have a member of the same name.
 func memberCuts(c *cursor, drop func(string) bool, cuts []span) []span {
 	kept := -1    // end of the last member that stays
 	open := false // the last cut reaches to the next member
@@ -98,7 +98,7 @@ func memberOf(object, name string) string {
 	return object[at.Start:at.End]
 }
 
-// hasMember reports whether an object has one of some members.
+// hasMember reports whether an object has at least one of the named members.
 func hasMember(object string, names ...string) bool {
 	c := scan(object)
 	for k := range c.Fields {
@@ -109,8 +109,8 @@ func hasMember(object string, names ...string) bool {
 	return false
 }
 
-// withMember returns an object with another value for a member, which is added if the object has
-// none. All other bytes stay.
+// withMember returns an object in which a member has a new value. The member is added if it is
+// missing. All other bytes stay.
 func withMember(raw, name, value string) string {
 	at := member(raw, name)
 	if at.End == 0 {
@@ -137,7 +137,7 @@ func spansOf(list string) []span {
 	return c.Spans()
 }
 
-// Spans passes over a list and returns where its elements are.
+// Spans reads a list and returns the positions of its elements.
 func (c *cursor) Spans() (out []span) {
 	for range c.Elems {
 		start := c.Start()

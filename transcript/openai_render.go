@@ -29,7 +29,7 @@ func openAIShaped(p *memkernel.Part) bool {
 	return openAITakes(p)
 }
 
-// openAITakes reports whether a block is of another type that chat completions have.
+// openAITakes reports whether chat completions accept a block of an unknown type.
 func openAITakes(p *memkernel.Part) bool {
 	t := rawType(p.Raw)
 	return t == "input_audio" || t == "refusal"
@@ -112,9 +112,9 @@ func appendOpenAICall(dst []byte, call *memkernel.ToolCall) []byte {
 	return put(dst, `,"type":"function","function":{"name":`, call.Name, `,"arguments":`, argumentsText(call), `}}`)
 }
 
-// appendOpenAIResult appends a tool message. The format has no place for media in it, so that a line
-// replaces each and the renderer sends the media after the tool messages. With a marker the
-// content is a list, whose element carries it.
+// appendOpenAIResult appends a tool message. A tool message can't hold media, so a line of text
+// replaces each medium, and the renderer sends the media after the tool messages. If there is a
+// marker, the content is a list whose element carries it.
 func appendOpenAIResult(dst []byte, r *memkernel.ToolResult, marker string) []byte {
 	if r == nil || r.Opaque {
 		return dst
@@ -148,10 +148,11 @@ func resultText(r *memkernel.ToolResult) string {
 // breakpoint is OpenAI's marker. The lifetime is set for the whole request.
 const breakpoint = `"prompt_cache_breakpoint":{"mode":"explicit"}`
 
-// noMark is the marked part of a message without a marker.
+// noMark is the part index for a message without a marker.
 const noMark = -2
 
-// markedParts returns the part with a marker of each message, noMark for none.
+// markedParts returns for each message the index of the part that carries a marker, noMark if there
+// is none.
 func markedParts(r *renderer) []int {
 	parts := slices.Repeat([]int{noMark}, len(r.Messages))
 	for _, mk := range r.Markers {
@@ -214,9 +215,9 @@ func openAIRewrite(r *renderer, e *Body) (string, map[string]string) {
 	}), nil
 }
 
-// callRunEnd returns the end of a run of assistant messages that begins at i, if
-// results for one of them follow a later one: calls must be answered by
-// the next message, so such a run has to be one message.
+// callRunEnd returns the end of a run of assistant messages that begins at i if the results for one
+// of them follow a later one. The next message must answer a call, so such a run has to be sent as
+// one message.
 func callRunEnd(r *renderer, i int) int {
 	end, asks := i, false
 	for ; end < len(r.Messages) && r.Messages[end].Role == memkernel.RoleAssistant; end++ {
@@ -241,8 +242,8 @@ func sendRun(r *renderer, i, end int) {
 	sendAssistant(r, end-1, parts)
 }
 
-// sendMessage writes a message. It returns media together with those of the message's results: the
-// caller must send them after the tool messages.
+// sendMessage writes a message. It returns media extended by the media in the message's results.
+// The caller must send them after the tool messages.
 func sendMessage(r *renderer, i, mark int, media []memkernel.Part) []memkernel.Part {
 	m := &r.Messages[i]
 	if r.own && m.Raw != "" && mark == noMark {

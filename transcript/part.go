@@ -13,8 +13,8 @@ func PlainUser(m memkernel.Message) bool {
 	return m.Role == memkernel.RoleUser && len(m.Parts) > 0 && !HasResults(m)
 }
 
-// HasResults reports whether m answers a tool call of the client's. Results of tools that the
-// provider runs are inside the assistant's own message.
+// HasResults reports whether m answers a call of a tool that the client runs. Results of tools that
+// the provider runs are inside the assistant's message and do not count.
 func HasResults(m memkernel.Message) bool {
 	return m.Role != memkernel.RoleAssistant && anyPart(&m, func(p *memkernel.Part) bool { return p.Kind == memkernel.PartToolResult })
 }
@@ -126,7 +126,7 @@ func callOf(p *memkernel.Part) string {
 	return ""
 }
 
-// holdsCall reports whether a message holds one of some calls, or a result of one.
+// holdsCall reports whether a message holds a call with one of the ids, or its result.
 func holdsCall(m *memkernel.Message, ids map[string]bool) bool {
 	return anyPart(m, func(p *memkernel.Part) bool { return ids[callOf(p)] })
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// markTyped marks the texts of a message as typed. A dialect must call it only for messages in which
-// its host writes down a person's words. alongside reports whether texts in a message with tool
-// results are the person's, too. In a request they are the person's only after a call that the
-// person refused, or after the notice that they stopped the work.
+// markTyped marks the texts of a message as typed. A dialect must call it only for messages in
+// which its host writes down a person's words. alongside reports whether texts in a message with
+// tool results are the person's, too. In a request such texts are the person's only after a call
+// that the person refused, or after the notice that the person stopped the work.
 func markTyped(m *memkernel.Message, alongside bool) {
 	if !ofPerson(m) {
 		return
@@ -41,17 +41,15 @@ func synthetic(p *memkernel.Part) bool {
 // interrupted begins Claude Code's notice that the user stopped the work.
 const interrupted = "[Request interrupted by user"
 
-// refused are the words by which Claude Code reports to its model a call that the user refused.
-// The user's own words follow saidWith.
+// The words with which Claude Code tells its model that the user refused a call.
 const (
-	// refused begins the text by which Claude Code reports to its model that the user refused a
-	// call. The user's words follow SaidWith.
+	// refused begins the text. The user's own words follow saidWith.
 	refused  = "The user doesn't want to "
 	saidWith = "the user said:\n"
 )
 
-// Refusal returns the first text of a failed result, and whether it reports that the user refused
-// the call.
+// refusedText returns the first text of a failed result, and whether it reports that the user
+// refused the call.
 func refusedText(r *memkernel.ToolResult) (text string, ok bool) {
 	if !r.IsError || r.Opaque {
 		return "", false

@@ -27,7 +27,7 @@ var (
 	piSpoken = textutil.Set("session message compaction branch_summary custom_message")
 )
 
-// piExtra is the first entry that a compaction keeps.
+// piExtra names the first entry that a compaction keeps.
 type piExtra struct {
 	keepHead  string // its id, "" if the compaction names none
 	keepIndex int    // its place in the file, -1 if the compaction names none

@@ -43,8 +43,8 @@ func readPiSummary(value string, m *memkernel.Message) error {
 	return nil
 }
 
-// piWrite spells a message as Pi and OpenClaw hold it. The members that the host wrote in addition
-// to the content stay.
+// piWrite returns a message in the form of Pi and OpenClaw. If raw is the host's own message, its
+// members other than the content stay.
 func piWrite(m memkernel.Message, raw string, _ map[string]bool) []string {
 	if raw != "" {
 		content := m.Parts

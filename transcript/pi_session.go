@@ -79,8 +79,8 @@ func (a *piAssembler) parent(e *Record) int {
 	return prev
 }
 
-// finish walks from the last entry to the root for the main line, and from every other leaf,
-// latest first, to the entries that are on a line already.
+// finish walks from the last entry to the root to make the main line. Then it walks from every
+// other leaf, latest first, up to an entry that already belongs to a line.
 func (a *piAssembler) finish() {
 	leaf := -1
 	for i := range a.entries {
@@ -122,8 +122,8 @@ func (a *piAssembler) speaks(leaf, arm int) bool {
 	return false
 }
 
-// walk makes the line from the root to a leaf, and marks the entries that are on no other line as
-// its own.
+// walk makes the line from the root to a leaf. It assigns to this line all its entries that are on
+// no other line.
 func (a *piAssembler) walk(leaf, arm int, branch string) *sessionLine {
 	var path []int
 	for i := leaf; i >= 0; i = a.entries[i].parent {

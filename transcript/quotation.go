@@ -36,11 +36,11 @@ func mailBegins(line, rest string) bool {
 // closing maps the mark that begins a quotation to the marks that end it.
 var closing = map[rune]string{'"': `"`, '\'': `'`, '`': "`", '“': "”", '„': "“”", '«': "»", '»': "«", '‘': "’", '‚': "‘’", '「': "」", '『': "』", '《': "》"}
 
-// maxQuotation bounds a quotation within a text, in bytes. The mark that begins a longer one
-// means something else.
+// maxQuotation bounds a quotation within a text, in bytes. If the closing mark is farther away, the
+// mark is no quotation mark.
 const maxQuotation = 2000
 
-// maxPhrase bounds a quotation whose marks may also be apostrophes, or mark code.
+// maxPhrase bounds, in bytes, a quotation in marks that may also be apostrophes or code marks.
 const maxPhrase = 300
 
 // Unquoted returns s with its quotations covered byte for byte, so that they are not taken for

@@ -48,7 +48,8 @@ type Record struct {
 // Torn reports whether the record is an incomplete last line, which its writer may still complete.
 func (r *Record) Torn() bool { return r.Kind == kindTorn }
 
-// Rewrites reports whether the host replaced its past at the record, or cleared results of it.
+// Rewrites reports whether, at this record, the host replaced earlier messages or cleared their
+// results.
 func (r *Record) Rewrites() bool {
 	return r.Kind == kindCompaction || r.Kind == kindMicrocompaction
 }
@@ -95,8 +96,8 @@ func (e *LineError) Unwrap() error { return e.Err }
 type Options struct {
 	// Dialect is the dialect of the transcript. If it is "", the dialect is detected.
 	Dialect Dialect
-	// SkipBroken reports broken records and reads on. Without it, reading ends with the LineError of
-	// the first broken record.
+	// SkipBroken continues after broken records. Load lists them in Session.Skipped, and Stream
+	// yields them. Without SkipBroken, reading ends with the LineError of the first broken record.
 	SkipBroken bool
 	// MaxLineBytes bounds the size of one record. 0 means 256 MiB.
 	MaxLineBytes int

@@ -29,8 +29,8 @@ type Marker struct {
 // renderer writes a request body.
 type renderer struct {
 	Request
-	// own reports whether the messages were read in the dialect that is written, foreign whether
-	// they were read in a dialect whose blocks the API does not take.
+	// own reports whether the messages were read in the dialect that is written. foreign reports
+	// whether they were read in a dialect whose blocks the API does not accept.
 	own, foreign bool
 	api          *api
 	dst          []byte // the body so far
@@ -62,7 +62,7 @@ func (r *renderer) member(name string) {
 	r.put("", name, ":")
 }
 
-// bound writes the most tokens of the answer, if there is a bound.
+// bound writes the limit on the answer's tokens as the named member, if there is a limit.
 func (r *renderer) bound(member string) {
 	if r.MaxTokens > 0 {
 		r.member(member)
@@ -137,8 +137,8 @@ func (r *renderer) comma() {
 	}
 }
 
-// asText returns a block of a result that a format has no form for as text, so that the result
-// keeps its content.
+// asText returns a block of a result as text if the format can't represent the block, so that the
+// result keeps its content.
 func asText(p *memkernel.Part) *memkernel.Part {
 	if p.Kind != memkernel.PartOther {
 		return p
@@ -161,8 +161,8 @@ func (r *renderer) rewrite(e *Body, write func(i int, m *memkernel.Message)) str
 	return string(append(r.dst, ']'))
 }
 
-// writtenItems returns a message as the elements of a request. If raw is the host's own element with
-// a result, it is returned with another value for member.
+// writtenItems returns a message as the elements of a request. If raw is the host's own element of
+// a result, the return value is raw with a new value for member.
 func writtenItems(api *api, m memkernel.Message, raw, member string) []string {
 	r := &renderer{api: api, own: true, Request: Request{Model: m.Model, Messages: []memkernel.Message{m}}}
 	api.Render(r)

@@ -106,8 +106,8 @@ func (h *repairer) add(m memkernel.Message) *turn {
 	return t
 }
 
-// isStray reports whether a block has no place in a message of that role: calls
-// and thinking are the assistant's, results are not.
+// isStray reports whether a message of that role can't hold a block: only an assistant's message
+// holds calls and thinking, and only other messages hold results.
 func isStray(role memkernel.Role, p *memkernel.Part) bool {
 	if role == memkernel.RoleAssistant {
 		return isResult(p) && !p.Result.Opaque
@@ -115,7 +115,8 @@ func isStray(role memkernel.Role, p *memkernel.Part) bool {
 	return p.Kind == memkernel.PartToolUse || isThinking(p)
 }
 
-// drop takes out blocks in the wrong message, and text blocks without text, which providers reject.
+// drop removes blocks that the message's role can't hold, and text blocks without text, which
+// providers reject.
 func (h *repairer) drop(i int, m memkernel.Message) memkernel.Message {
 	role := m.Role
 	if gone := without(&m, func(p *memkernel.Part) bool { return isStray(role, p) }); gone != nil {
@@ -223,8 +224,8 @@ func (h *repairer) isCopy(p *memkernel.Part) bool {
 	})
 }
 
-// waits reports whether a call of this id still waits for its result when turn t speaks. For a
-// call of the past it sets reaches, since only all turns together show that.
+// waits reports whether a call of this id still waits for its result when turn t begins. If the
+// call is one of the past, it sets reaches, because the answer then depends on the earlier turns.
 func (h *repairer) waits(id string, t *turn) bool {
 	if _, ok := h.now[id]; !ok {
 		_, open := h.past.means(id)
@@ -353,7 +354,7 @@ func (h *repairer) emit(size int, keepPending bool) []memkernel.Message {
 	return out
 }
 
-// settled keeps results together: it moves other text after the last result.
+// settled keeps results together by moving other text behind the last result.
 func (h *repairer) settled(results, lost []memkernel.Message) []memkernel.Message {
 	var tail []memkernel.Message
 	for n := range results {

@@ -7,9 +7,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Past is the knowledge about earlier messages that [RepairAfter] needs to repair later messages:
-// which call ids were used and answered. Nil and the zero value mean that there are no earlier
-// messages.
+// Past records which call ids earlier messages used and answered. [RepairAfter] needs it to repair
+// later messages. Nil and the zero value mean that there are no earlier messages.
 type Past struct {
 	used map[string]int
 	now  map[string][]string
@@ -19,7 +18,7 @@ type Past struct {
 	some bool
 }
 
-// means reports whether the host's id names a call, and whether the call waits for its result.
+// means reports whether a call has the host's id, and whether that call waits for its result.
 func (p *Past) means(id string) (known, open bool) {
 	of, known := p.now[id]
 	return known, slices.ContainsFunc(of, func(id string) bool { return !p.done[id] })

@@ -30,7 +30,7 @@ type cursor struct {
 	i     int
 	depth int
 	Err   error
-	// Names are other spellings of members' names, by which they are read, too. It may be nil.
+	// Names maps alternative spellings of members' names to the usual ones. It may be nil.
 	Names map[string]string
 	// Unread is the reason why a usage object could not be read.
 	Unread error
@@ -39,8 +39,8 @@ type cursor struct {
 // usageError is the fault of a usage object.
 type usageError struct{ error }
 
-// Usage reads a usage object of any provider or host. It returns nil for an object without
-// figures, and for one that can't be read: then Unread is the reason.
+// Usage reads a usage object of any provider or host. It returns nil for an object without figures.
+// It also returns nil for an object that can't be read, and sets Unread to the reason.
 func (c *cursor) Usage() *memkernel.Usage {
 	raw := c.Raw()
 	if c.Err != nil {
@@ -93,7 +93,7 @@ func scanObject(s string) (cursor, error) {
 	return c, cmp.Or(c.End(), errNoObject)
 }
 
-// list reads the elements between two brackets, up to end, by calls of each.
+// list reads the elements up to the closing bracket end. It calls each for every element.
 func (c *cursor) list(end byte, each func() bool) {
 	if c.i, c.depth = c.i+1, c.depth+1; c.depth > maxDepth {
 		c.fail(errDepth)
@@ -176,10 +176,10 @@ func (c *cursor) name(keep bool) (name string) {
 // jsonText is the text of a value as it was written.
 type jsonText string
 
-// Read reads an object. members are pairs of a name and where its value goes: a *string,
-// *jsonText, *bool, *int, **[memkernel.Usage] or a func that reads it. A member of another type
-// than its variable's reads as the zero value, and members that are not named are skipped. Read
-// returns how many these are.
+// Read reads an object. members are pairs of a name and where its value goes: a *string, *jsonText,
+// *bool, *int, **[memkernel.Usage] or a func that reads it. A member whose type differs from its
+// variable's reads as the zero value. Members that are not named are skipped, and Read returns
+// their number.
 func (c *cursor) Read(members ...any) (others int) {
 	for name := range c.Fields {
 		i := 0

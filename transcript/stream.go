@@ -38,7 +38,7 @@ type source struct {
 	row *dialectRow
 }
 
-// open reads the first bytes and settles the dialect.
+// open reads the first bytes and determines the dialect.
 func open(r io.Reader, opt Options) (*source, error) {
 	r = textutil.UTF8Reader(r)
 	prefix := make([]byte, sniffBytes)
@@ -142,9 +142,9 @@ func nothing(zeros bool) error {
 	return ErrEmpty
 }
 
-// settle finishes a record that its dialect read, or makes a broken one of it if unread is why it
-// could not be read. The error is nil if broken records are skipped. cut reports whether more bytes
-// may complete the record.
+// settle finishes a record after its dialect read it. If unread is not nil, it marks the record as
+// broken for that reason, and returns the error unless broken records are skipped. cut reports
+// whether further bytes may complete the record.
 func (s *source) settle(rec *Record, unread error, cut bool) error {
 	if rec.read = unread == nil; rec.read {
 		return nil

@@ -2,7 +2,8 @@ package transcript
 
 import "github.com/memkernel/memkernel"
 
-// table has all dialects, those of files in the order in which they are named.
+// table lists all dialects. The dialects of files are in the order in which [Dialects] returns
+// them.
 var table = []dialectRow{claudeDialect, piDialect, codexDialect, copilotDialect, geminiCLIDialect, openCodeDialect, anthropicDialect, openAIDialect, geminiDialect}
 
 // dialectRow describes a dialect.
@@ -16,7 +17,7 @@ type dialectRow struct {
 	// the dialect. A dialect has either Signs, and its files are one document each, or Lines, and
 	// its files have a record a line.
 	Signs string
-	// Spread: a file may also be one record over many lines.
+	// Spread reports whether a file may also be one record that spans many lines.
 	Spread bool
 	// Parse reads a record, or a value of a document.
 	Parse func(*Record) error
@@ -28,22 +29,22 @@ type dialectRow struct {
 	// Known are the types, separated by blanks, of blocks and items that are understood, in addition to texts, calls,
 	// results and media. A block of another type stays in every prompt.
 	Known string
-	// Notices begin the lines after which nothing in a text is a person's words.
+	// Notices are beginnings of lines. From such a line on, nothing in a text is a person's words.
 	Notices []string
 	// Items is nil for a dialect of files alone, API for a dialect that no provider takes.
 	Items *items
 	API   *api
 }
 
-// sign is something that a line of a dialect has: all the members, which are separated by blanks, and
-// one of the types. No types allow any type.
+// sign identifies lines of a dialect. A line has the sign if it has all the members, which are
+// separated by blanks, and one of the types. If types is nil, any type fits.
 type sign struct {
 	weight  int
 	members string
 	types   map[string]bool
 }
 
-// items is how a host hands over its messages value by value, and gets them back.
+// items describes how a host hands over its messages value by value, and how it gets them back.
 type items struct {
 	// Read makes a message of a value. It returns nil for a value that the host doesn't send.
 	Read func(value string) (*memkernel.Message, error)
@@ -51,11 +52,11 @@ type items struct {
 	Assemble func(*Session) (add func(*Record), finish func())
 	// Apart reports whether no message depends on earlier ones.
 	Apart bool
-	// Write spells a message as values. raw is the host's own value, "" if the message has none
-	// or several. calls is the result of Reworded.
+	// Write returns a message as values. raw is the host's own value, "" if the message has none or
+	// several. calls is the result of Reworded.
 	Write func(m memkernel.Message, raw string, calls map[string]bool) []string
-	// Reworded returns the calls of which both halves go out in other words than the host's,
-	// since one half does. It may be nil.
+	// Reworded returns the ids of the calls that must be sent, together with their results, in
+	// other words than the host's because one of the two is. It may be nil.
 	Reworded func(planned, host []memkernel.Message) map[string]bool
 }
 
@@ -76,14 +77,15 @@ type api struct {
 	Definitions func(*cursor) []memkernel.Tool
 	// Offers reads the tools that an item of the conversation defines. It may be nil.
 	Offers func(raw string) []memkernel.Tool
-	// ModelAside reports whether the model is no member of a request.
+	// ModelAside reports whether a request names the model outside its body.
 	ModelAside bool
 	// Element reads an element of the conversation.
 	Element func(raw string) (*memkernel.Message, error)
-	// Pair makes a function that ties the next message to earlier ones.
+	// Pair returns a function that pairs the results in the next message with calls in earlier
+	// ones.
 	Pair func() func(before []memkernel.Message, m *memkernel.Message)
-	// Join adds an element to the assistant's message before it, in an API whose answers are several
-	// elements. It may be nil.
+	// Join adds an element to the preceding message of the assistant. It is nil unless an answer of
+	// the API may be several elements.
 	Join func(into, m *memkernel.Message)
 	// Render writes the members of a request except the cache's key and the closing brace. Append
 	// writes one block without markers, or nothing if the API has no form for it.
@@ -124,7 +126,7 @@ func readOne(parse func(*Record) error) func(raw string) (*memkernel.Message, er
 	}
 }
 
-// pairByID ties calls to their results by their ids alone.
+// pairByID pairs calls and results by their ids alone.
 func pairByID() func(before []memkernel.Message, m *memkernel.Message) { return adopt }
 
 // Document reports whether a file is one JSON document.

@@ -53,7 +53,7 @@ const (
 	toolSchema                  // {"name","input_schema"}
 )
 
-// shape returns the form that a definition is in.
+// shape returns the form of a definition.
 func (d *toolDef) shape(raw string) toolShape {
 	switch {
 	case d.nested:
@@ -65,8 +65,8 @@ func (d *toolDef) shape(raw string) toolShape {
 	return toolFlat
 }
 
-// appendTool appends a definition in a form. It appends nothing for a tool that another provider
-// runs, which has no other form.
+// appendTool appends a definition in form f. It appends nothing for a tool that another provider
+// runs, because such a tool has no other form.
 func appendTool(dst []byte, f toolShape, t *memkernel.Tool) []byte {
 	d := readTool(t.Raw)
 	switch {

@@ -8,10 +8,10 @@ import (
 )
 
 // Typed returns the words that a person typed in m: own are the person's words, quoted are the
-// pasted or quoted texts among them (code fences, quotations, mails). It looks only at texts that
-// a dialect marked ([memkernel.Part]), and removes the blocks, notices and files that hosts add,
-// and returned words of the kernel. A text of unknown origin is not the person's. Both are "" if
-// no person spoke. No other function decides this.
+// pasted or quoted texts among them (code fences, quotations, mails). It looks only at texts that a
+// dialect marked ([memkernel.Part]), and removes the blocks, notices and files that hosts add, and
+// the kernel's own words if a host returned them. A text of unknown origin is not the person's.
+// Both are "" if no person spoke. No other function decides this.
 func Typed(m memkernel.Message) (own, quoted string) {
 	if !ofPerson(&m) || strings.HasPrefix(m.Key, "memkernel:") {
 		return "", ""
@@ -121,8 +121,8 @@ func titleOf(plan string) string {
 	return string(r[:min(len(r), 120)])
 }
 
-// fences follows fenced code blocks. A fence with a language opens a block within another, too:
-// pasted text may hold fences of its own.
+// fences tracks fenced code blocks. A fence with a language opens a block even within another
+// block, because pasted text may hold fences.
 type fences struct {
 	mark  string
 	depth int

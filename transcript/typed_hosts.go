@@ -8,8 +8,8 @@ import (
 )
 
 // The blocks and notices that hosts, and the kernel, put into a text that a person typed. Each
-// entry is from a host's own transcripts or requests. A file that a host shows may hold the marks
-// that end it, so that a block ends at the last of its marks.
+// entry is from a host's own transcripts or requests. A file that a host shows may itself contain
+// the end mark, so a block ends at the last end mark.
 
 // hostTags are elements that hosts, files or the kernel add, at any place in a text.
 var hostTags = strings.Fields(`system-reminder hook_context session_context environment_context user_instructions
@@ -37,8 +37,8 @@ var sections = [...][2]string{
 	{"# Context from my IDE setup:", "## My request for Codex:"},
 }
 
-// notices are beginnings of lines. From such a line on a text is a host's or the kernel's. The
-// list holds the notices of the dialects and others.
+// notices are beginnings of lines. From such a line on, a text belongs to a host or the kernel. The
+// list contains the Notices of the dialects, too.
 var notices = func(all []string) []string {
 	for i := range table {
 		all = append(all, table[i].Notices...)
@@ -55,7 +55,7 @@ var notices = func(all []string) []string {
 })
 
 var (
-	// notice are those that begin with a name.
+	// notice matches notices that begin with a varying name.
 	notice = textutil.LazyRegexp(`^(?:(?:Called|Result of calling) the \S+ tool\b|\w+(?::\w+)? hook (?:success|additional context|feedback|blocking error)|` +
 		`\[\S.{0,300} (?:changed in|is new in|no longer exists in) the workspace|\[[a-z_]+ \S+, [a-z ]+, version \d+\])`)
 	// untrusted matches OpenClaw's heading for text that somebody else chose.
@@ -124,8 +124,8 @@ func apart(before, after string) string {
 	return before + "\n" + after
 }
 
-// withoutSection takes out all from the first line with a beginning to the last with an
-// end, or to the end of the text.
+// withoutSection removes everything from the first line that starts with begin to the last line
+// that starts with end, or to the end of the text if there is none.
 func withoutSection(text, begin, end string) string {
 	i := lineWith(text, begin)
 	if i < 0 {
@@ -156,9 +156,10 @@ func lineWith(text, prefix string) int {
 // text with more elements the rest counts as nobody's.
 const maxBlocks = 100
 
-// withoutBlocks takes out elements at the start of a line whose names no word of a
-// person's is: hyphenated, underscored, in capitals, or of files. A tag that is never
-// closed loses only itself. In code people write tags of their own.
+// withoutBlocks removes elements at the start of a line whose names a person would not write: names
+// with hyphens or underscores, in capitals, or of fileTags. Of an element that is never closed,
+// only the tag is removed. Of an element of personTags, only the tags are removed. Tags in code
+// stay, since people write them.
 func withoutBlocks(text string) (rest string, stripped bool) {
 	if !strings.Contains(text, "<") {
 		return text, false

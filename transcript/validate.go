@@ -57,8 +57,8 @@ func (v *validator) add(code string, msg int) {
 	v.out = append(v.out, violation{code, ruleNames[code], msg})
 }
 
-// merge makes turns of neighbours of one role. The system messages that open the conversation belong
-// to the system prompt and are left out.
+// merge joins neighbouring messages of one role into turns. The system messages that open the
+// conversation belong to the system prompt and are left out.
 func (v *validator) merge() {
 	lead := true
 	for i := range v.Messages {
@@ -96,15 +96,14 @@ func (v *validator) first(i int) int {
 	return v.turns[i].Blocks[0].Msg
 }
 
-// pairing says how calls and results must follow each other, by the codes of the rules that break
-// otherwise.
+// pairing has the codes of a provider's rules about calls and results.
 type pairing struct {
-	// unanswered: every call has one result in the next turn. orphan: every result answers a call
-	// of the turn before it.
+	// unanswered is broken unless every call has one result in the next turn. orphan is broken
+	// unless every result answers a call of the previous turn.
 	unanswered, orphan string
-	// late: results precede other content. "" allows any order.
+	// late is broken if other content precedes a result. It is "" if the provider allows any order.
 	late string
-	// once: no id is used for two calls of the conversation.
+	// once reports whether no two calls of the conversation may have the same id.
 	once bool
 }
 
@@ -268,8 +267,8 @@ func (v *validator) unmarkable(mk Marker) bool {
 	return isThinking(p) || isEmptyText(*p)
 }
 
-// nonEmpty finds what is empty, and calls of tools that are not defined. A request without any tools
-// is not judged, since session logs do not hold them.
+// nonEmpty finds empty content, and calls of tools that are not defined. In a request without tool
+// definitions the calls are not checked, since session logs hold no definitions.
 func (v *validator) nonEmpty() {
 	if len(v.turns) == 0 || len(v.turns) > maxAnthropicMessages {
 		v.add("A11", -1)
@@ -305,8 +304,8 @@ func (v *validator) chat() {
 	v.callShape("C4")
 }
 
-// responses judges the rules of the Responses API. Calls and outputs are anywhere. A reasoning item
-// needs the item that followed it.
+// responses checks the rules of the Responses API. Outputs may be anywhere. A reasoning item must
+// be followed by its item.
 func (v *validator) responses() {
 	open, done := map[string]int{}, map[string]bool{}
 	for at, p := range allParts(v.Messages) {

@@ -146,7 +146,7 @@ func (s *Session) host(l *sessionLine) []memkernel.Message {
 	return out
 }
 
-// cleared maps a call to the micro-compaction before which its result is a stub.
+// cleared maps a call's id to the micro-compaction that replaced its earlier result by a stub.
 func cleared(l *sessionLine) map[string]*micro {
 	out := map[string]*micro{}
 	for i := range l.Micros {
@@ -157,8 +157,8 @@ func cleared(l *sessionLine) map[string]*micro {
 	return out
 }
 
-// answered returns the calls on the line that have results. An unfinished turn with such a call
-// stays in the host's view, so that no result is orphaned.
+// answered returns the ids of the calls on the line that have results. An unfinished turn with such
+// a call stays in the host's view; otherwise its result would answer no call.
 func (s *Session) answered(l *sessionLine) map[string]bool {
 	if !slices.ContainsFunc(l.Order, func(i int) bool { return s.flags[i].HostSkip }) {
 		return nil
