@@ -109,7 +109,7 @@ func (q question) answer(result string) (values []string, note string, ok bool) 
 	return nil, "", strings.Contains(line[:min(len(line), 40)], "(no option selected)")
 }
 
-// quoted returns an answer that begins the rest of a line, up to its closing mark.
+// quoted returns the answer with which the rest of a line begins, up to its closing quotation mark.
 func (q question) quoted(line string) (values []string, note string, ok bool) {
 	end, after := len(line), ""
 	for from := 0; ; {

@@ -10,7 +10,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// Call is a tool call that has no result yet, reduced to the data that its result needs.
+// Call is a tool call that has no result yet. It holds only the data that is needed to interpret
+// the result.
 type Call struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
@@ -26,7 +27,7 @@ type Call struct {
 	Subject string `json:"subject,omitempty"`
 	// Branch is the git branch that the command switches to.
 	Branch string `json:"branch,omitempty"`
-	// Maybe is a branch that the command switches to if its output confirms it.
+	// Maybe is a branch to which the command may switch. Only its output can confirm the switch.
 	Maybe string `json:"maybe,omitempty"`
 	// ShowsBranch reports whether the command's output is the branch's name.
 	ShowsBranch bool `json:"shows_branch,omitempty"`
@@ -126,8 +127,8 @@ func (u *updater) pend(c Call) {
 	}
 }
 
-// resume makes c, a call that waits for a running command or script, the call that it waits for.
-// It returns false if nothing runs under that name.
+// resume handles a call c that waits for a running command or script: it makes the call of that
+// command pending again in place of c. It returns false if no command runs in the session.
 func (u *updater) resume(c Call, session string) bool {
 	runs := func(r Call) bool { return r.Session == session }
 	found := false

@@ -177,7 +177,7 @@ func words(s string) []string {
 	return w
 }
 
-// checkers are programs that test, build or lint whatever their arguments.
+// checkers are programs that test, build or lint with any arguments.
 var checkers = [...]string{"pytest", "jest", "vitest", "mocha", "ava", "tsc", "tsgo", "eslint", "biome", "prettier",
 	"golangci-lint", "staticcheck", "ruff", "mypy", "pyright", "flake8", "pylint", "tox", "nox", "ctest", "ninja",
 	"make", "gmake", "mvn", "gradle", "gradlew", "msbuild", "xcodebuild", "rspec", "rubocop", "phpunit", "phpstan",
@@ -220,8 +220,9 @@ func checkOf(w []string) string {
 	return ""
 }
 
-// covers reports whether a command line that succeeded also settles a line that failed. It does
-// if both are the same, or if it runs each check of the failed line at least as widely.
+// covers reports whether the success of one command line means that the failure of another is
+// resolved. It does if both lines are the same, or if the successful line runs each check of the
+// failed line at least as widely.
 func covers(succeeded, failing string) bool {
 	if succeeded == failing {
 		return true

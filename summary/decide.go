@@ -6,7 +6,7 @@ import (
 	"github.com/memkernel/memkernel/internal/choice"
 )
 
-// ask returns the question that an assistant's text leaves to the person.
+// ask returns the question that an assistant's text asks the person.
 func ask(text string) openAsk {
 	a := choice.Ask(text)
 	out := openAsk{Text: oneLine(a.Text, questionRunes), Question: a.Question}
@@ -16,8 +16,8 @@ func ask(text string) openAsk {
 	return out
 }
 
-// goesOn returns the question of a text that follows another text of the same turn. A question
-// after options asks about these options.
+// goesOn returns a, the question of a text, completed from before, the question of the previous
+// text in the same turn. If before lists options, a asks about these options.
 func (a openAsk) goesOn(before openAsk) openAsk {
 	if a.Question && len(a.Options) == 0 {
 		a.Options = before.Options
@@ -49,8 +49,8 @@ func (e Entry) in(list []Entry) bool {
 	return e.Key != "" && slices.ContainsFunc(list, func(o Entry) bool { return o.Key == e.Key && o.Kind == e.Kind && o.Text == e.Text })
 }
 
-// decided records a person's decision once, since messages are read again after a host takes later
-// messages back.
+// decided records a person's decision unless it is already recorded. Messages are read twice if a
+// host takes back later messages.
 func (u *updater) decided(kind, text string) {
 	e := u.entry("d", kind, text)
 	if e.in(u.s.Decisions) {

@@ -1,8 +1,7 @@
-// Package summary keeps the contents of a session's past in about a thousand tokens: a fixed-key
-// text that is brought up to date from the messages that arrived since the last update. This is
-// the mechanical floor. It calls no model, reads no clock and no file, and takes the same
-// decisions in every run, so the text is never empty, never late, and byte-identical when nothing
-// it shows has changed.
+// Package summary summarises a session's past in about a thousand tokens: a text with fixed keys
+// that is updated from the messages that arrived since the last update. This mechanical summary
+// calls no model and reads no clock and no file, and equal input gives equal text. So the text is
+// never empty, never late, and byte-identical when nothing that it shows has changed.
 //
 //	┌ the text ────────────────────────────────────────────────────────────┐
 //	│ [SESSION_SUMMARY v1]                                                 │
@@ -40,10 +39,10 @@
 //
 // # Notes by a model
 //
-// A [Model] may add to the floor. [PromptFor] shows the model the notes so far and a delta of
-// masked one-line excerpts. The model answers with operations ([ParseOperations]). They become
-// typed updates of a notes page ([Answered.Updates], [NotesSpec], [Answered.Policy]), which the
-// journal checks. [ReadNotes] reads the page, and [RenderNoted] shows it after the mechanical
+// A [Model] may add to the mechanical summary. [PromptFor] shows the model the notes so far and a
+// delta of masked one-line excerpts. The model answers with operations ([ParseOperations]). They
+// become typed updates of a notes page ([Answered.Updates], [NotesSpec], [Answered.Policy]), which
+// the journal checks. [ReadNotes] reads the page, and [RenderNoted] shows it after the mechanical
 // lines. The package itself never calls a model. The kernel calls a model through package
 // summary/model.
 //

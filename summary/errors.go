@@ -8,9 +8,9 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// failMarks start a line of a test runner's or compiler's output that reports a failure.
-// errorMarks are in a line that gives the reason of a failure. Both come from the fixed output
-// formats of programs.
+// failMarks start a line of a test runner's or compiler's output that reports a failure. errorMarks
+// occur in lines that name the reason of a failure. Both come from the fixed output formats of
+// programs.
 var (
 	failMarks  = [...]string{"FAIL", "--- FAIL", "not ok ", "FAILED", "error[", "error:", "Error:", "ERROR", "npm ERR!", "npm error", "panic:", "fatal:", "make: ***", "Traceback (most recent call last)", "E   "}
 	errorMarks = [...]string{"error", "Error", "ERROR", "FAIL", "panic:", "fatal", "Exception", "✗", "✖", "✘", "CONFLICT", "denied", "not found", "No such file"}

@@ -25,9 +25,9 @@ func (s *State) entryLists() map[string]*[]Entry {
 		kindThreads: &s.Threads, kindArtifacts: &s.Artifacts, kindReports: &s.Reports}
 }
 
-// Members takes a state apart into named values, so that a journal can keep only the changes. If
-// an entry leaves a list, the list no longer names it. Callers that keep members keep the entry.
-// [Assemble] is the inverse.
+// Members splits a state into named values, so that a journal can store only the changes. If an
+// entry leaves a list, the list does not name it, but the entry stays in the journal. [Assemble] is
+// the inverse.
 func (s State) Members() (map[string]json.RawMessage, error) {
 	all := map[string]any{}
 	for kind, list := range s.entryLists() {

@@ -12,8 +12,8 @@ const KindNotes = "notes"
 // notesIntro names the author of the notes.
 const notesIntro = "notes: (by a model that read the same messages; where they differ, the lines before hold)\n"
 
-// noteShare is the divisor of the cap that gives the least room for notes. Notes also get the
-// room that the mechanical summary leaves.
+// noteShare sets the least room for notes: 1/noteShare of the cap. Notes also get the room that the
+// mechanical summary does not use.
 const noteShare = 3
 
 // RenderNoted renders the summary with a model's notes after the mechanical text, all in at most

@@ -186,7 +186,7 @@ func listItem(field string, op journal.UpdateOp, id string, version int, v any) 
 	return journal.Update{Field: field, Op: op, Value: value}, err
 }
 
-// clean turns a text into one bounded line without secrets.
+// clean returns a text as one line of bounded length with its secrets masked.
 func (a *Answered) clean(s string, runes int) string {
 	return oneLine(a.Mask(textutil.Head(strings.ToValidUTF8(s, "\uFFFD"), userWindow)), runes)
 }
@@ -201,8 +201,8 @@ func (a *Answered) source(label string) source {
 	return source{}
 }
 
-// evidence returns the page that an operation rests on. It returns an unknown label as it is,
-// which the journal refuses.
+// evidence returns the page that an operation rests on. It returns an unknown label unchanged, and
+// the journal refuses that label.
 func (a *Answered) evidence(op Operation) string {
 	if s := a.source(op.Evidence); s.Page != "" {
 		return s.Page

@@ -225,7 +225,8 @@ func sessionOf(first string) string {
 	return ""
 }
 
-// keepRunning keeps a command that is still running. The call that waits for it will settle it.
+// keepRunning keeps a command that is still running. A later call that waits for the command brings
+// its result.
 func keepRunning(s *State, c Call, first string) {
 	c.Session = sessionOf(first)
 	if s.Running = append(s.Running, c); len(s.Running) > maxRunning {

@@ -181,8 +181,8 @@ func (s *State) nextID(letter string) string {
 	return letter + strconv.Itoa(s.Seq)
 }
 
-// push appends e. If the list is then longer than max, push drops its oldest entry and counts it
-// in evicted. An emptied list is nil, so that equal states are equal after a JSON round trip.
+// push appends e. If the list becomes longer than max, push drops its oldest entry and increments
+// evicted. An emptied list is nil, so that equal states are equal after a JSON round trip.
 func push(list []Entry, e Entry, max int, evicted *int) []Entry {
 	list = append(slices.Clip(list), e)
 	if n := len(list) - max; n > 0 {
@@ -192,7 +192,7 @@ func push(list []Entry, e Entry, max int, evicted *int) []Entry {
 	return list
 }
 
-// remove drops the entries that del names.
+// remove drops the entries for which del returns true.
 func remove[T any](list []T, del func(T) bool) []T {
 	if list = slices.DeleteFunc(list, del); len(list) == 0 {
 		return nil
@@ -245,8 +245,8 @@ func (s State) OpenThreads() []Entry {
 	return out
 }
 
-// Onward returns the part of a state that reading further needs. The entries of such a state are
-// kept elsewhere.
+// Onward returns the part of a state that is needed to read later messages. It lacks entries that
+// callers keep elsewhere.
 func (s State) Onward() State {
 	s.Constraints, s.Artifacts, s.Reports, s.Evicted = nil, nil, nil, evicted{}
 	if n := len(s.Decisions); n > 1 {

@@ -113,7 +113,8 @@ func escapeLen(s string) int {
 	return len(s)
 }
 
-// disarm keeps an excerpt from carrying the summary's own header.
+// disarm changes the summary's own header in an excerpt, so that an excerpt can't pass for a
+// summary.
 func disarm(s string) string {
 	if !strings.Contains(s, "[SESSION_SUMMARY") {
 		return s

@@ -15,8 +15,9 @@ type updater struct {
 	s    State
 	mask masker
 	m    *memkernel.Message
-	// late reads the question that the last text leaves to the person. It is nil if the question
-	// is already in s. Most texts are followed by a call, and then there is no question.
+	// late computes the question that the last text asks the person. It is nil if s already holds
+	// the question. It is computed late because most texts are followed by a call, and such texts
+	// ask nothing.
 	late func() openAsk
 }
 
@@ -113,8 +114,8 @@ func (u *updater) entry(letter, kind, text string) Entry {
 	return e
 }
 
-// request takes the words of a person's message. They may answer the assistant's last text or set
-// rules, and are the newest request. A message that only quotes others does not change the
+// request records the words of a person's message as the newest request. They may also answer the
+// assistant's last text or set rules. A message that only quotes others does not change the
 // request.
 func (u *updater) request(text string) {
 	u.s.Turn++
@@ -165,7 +166,7 @@ func (u *updater) say(text string) {
 	}
 }
 
-// asked returns the question that the assistant's last text leaves to the person.
+// asked returns the question that the assistant's last text asks the person.
 func (u *updater) asked() openAsk {
 	if u.late != nil {
 		u.s.Ask, u.late = u.late(), nil
@@ -183,5 +184,5 @@ func (u *updater) reported() {
 	u.s.Reports = push(u.s.Reports, e, maxReports, new(int))
 }
 
-// unasked forgets the question that was left to the person.
+// unasked forgets the open question to the person.
 func (u *updater) unasked() { u.s.Ask, u.late = openAsk{}, nil }

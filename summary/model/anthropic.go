@@ -11,7 +11,8 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// anthropic is the model at the Anthropic Messages API, platform.claude.com/docs/en/api/messages.
+// anthropic is a model that is reached through the Anthropic Messages API,
+// platform.claude.com/docs/en/api/messages.
 type anthropic struct{ *server }
 
 // anthropicVersion is the API version that the request is written for.

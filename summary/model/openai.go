@@ -9,15 +9,15 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// openAI is the model of any server with OpenAI's chat completions.
+// openAI is a model on any server that implements OpenAI's chat completions.
 type openAI struct{ *server }
 
 // Complete implements [summary.Model].
 //
 // The request sets no response_format, since servers know different formats and refuse unknown
-// ones. The prompt asks for JSON, and the answer is read strictly. At api.openai.com, and for
-// models of its reasoning families, the bound is max_completion_tokens. Elsewhere it is
-// max_tokens, which every server knows.
+// ones. The prompt asks for JSON, and the answer is read strictly. The limit on the answer is sent
+// as max_completion_tokens to api.openai.com and for OpenAI's reasoning models. Otherwise it is
+// sent as max_tokens, which every server knows.
 func (o *openAI) Complete(parent context.Context, p summary.Prompt) (summary.Completion, error) {
 	ctx, cancel := context.WithTimeout(parent, o.timeout)
 	defer cancel()
@@ -46,8 +46,8 @@ func (o *openAI) Complete(parent context.Context, p summary.Prompt) (summary.Com
 	return out, err
 }
 
-// exchange is one request on the wire. It handles an answer itself where the client library would
-// read without a bound, or put the whole answer into its error.
+// exchange sends one request. It reads answers itself where the client library would read them
+// without a bound, or would put a whole answer into its error.
 type exchange struct {
 	e     *server
 	limit int64

@@ -15,7 +15,7 @@ import (
 	"github.com/memkernel/memkernel/summary"
 )
 
-// server is a server, a model there, and its protocol.
+// server describes a server, the model to use on it, and the server's protocol.
 type server struct {
 	base, model string
 	key, keyEnv string
@@ -33,7 +33,7 @@ func (e *server) Format(f fmt.State, _ rune) { io.WriteString(f, e.Name()) }
 // maxRefusalBytes is how much of a refusal is read.
 const maxRefusalBytes = 64 << 10
 
-// clean makes the server's words fit for a message.
+// clean returns a text of the server in a form that an error message may show, without the key.
 func (e *server) clean(s string) string { return endpoint.Clean(s, e.key) }
 
 // wrapping is the factor by which JSON and headers may enlarge the bytes of an answer's text.
@@ -95,8 +95,8 @@ func message(raw []byte) string {
 	return string(raw)
 }
 
-// explain makes a [*summary.ModelError] of any error that kept a request from an answer. ctx is
-// the request's own, parent the caller's.
+// explain turns the error of a request without an answer into a [*summary.ModelError]. ctx is the
+// request's context, and parent is the caller's context.
 func (e *server) explain(parent, ctx context.Context, err error) error {
 	var known *summary.ModelError
 	if errors.As(err, &known) {
