@@ -12,7 +12,8 @@ import (
 // and the quote that begins the value.
 var between = textutil.LazyRegexp("^(\\\\\"|[\"'])?[ \t]*[=:][=:>]?[ \t]*(\\\\\"|[\"'`])?")
 
-// notSecret ends the names of things that belong to a secret.
+// notSecret lists endings of names of values that belong to a secret and are not secret, as in
+// "secret_name".
 var notSecret = strings.Fields(`name hash id path file type count url uri length len size limit budget
 	ttl expiry expires regex pattern prefix field env var usage policy version arn ref endpoint`)
 
@@ -57,8 +58,8 @@ func matchAssignment(s string, i int) match {
 	return match{v, v + n, "secret"}
 }
 
-// ofSecret reports whether a word for a secret that goes on with rest can be the name of a secret:
-// "token" and "secret_access_key" can, "tokenizer", "tokens" and "secret_name" can't. last is the
+// ofSecret reports whether a word for a secret, followed by rest, can be the name of a secret:
+// "token" and "secret_access_key" can; "tokenizer", "tokens" and "secret_name" can't. last is the
 // word's last byte.
 func ofSecret(last byte, rest string) bool {
 	if rest == "" {

@@ -24,8 +24,8 @@ const (
 	minPayload = 2 << 10
 	// payloadLine is the shortest line that base64 is broken into (PEM has 64, MIME 76).
 	payloadLine = 60
-	// payloadEntropy is the least entropy of base64 of anything but text, in bits per character.
-	// Random bytes have 6, hexadecimal digits 4.
+	// payloadEntropy is the least entropy, in bits per character, of base64 whose content is not
+	// text. Random bytes have 6, hexadecimal digits 4.
 	payloadEntropy = 4.8
 )
 

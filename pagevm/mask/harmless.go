@@ -8,8 +8,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// harmless reports whether s[from:to], which a rule found, is not a secret by its form or by the
-// text before it. It is the last check of every rule.
+// harmless reports whether s[from:to], which a rule found, is no secret after all, because of its
+// form or the text before it. It is the last check of every rule.
 func harmless(rule, s string, from, to int) bool {
 	v, before := s[from:to], s[max(0, from-120):from]
 	if parts := strings.Split(v, "."); len(parts) == 3 && strings.HasPrefix(v, "eyJ") {
@@ -46,7 +46,7 @@ var (
 	// publicName finds the name of a key that its issuer calls public.
 	publicName = textutil.LazyRegexp(`(?i)(?:publishable|anon)(?:_default)?[_-]?(?:api[_-]?)?key["'` + "`" + `]?\)?\s*(?:\|\||\?\?|[:=,])?\s*["'` + "`" + `]?$`)
 	userLabel  = textutil.LazyRegexp(`(?i)(?::user:|\buser[_-]?name["'` + "`" + `]?[ ]?[:=]|\buser=)[ ]?["'` + "`" + `]?$`)
-	// otherCode finds the name of a code that opens nothing.
+	// otherCode finds the name of a code that is no secret, such as a zip code.
 	otherCode = textutil.LazyRegexp(`(?i)\b(?:zip|postal|post|status|error|exit|country|area|currency|colou?r)[ _-]?code["']?[ ]?[:=][ ]?["']?$`)
 	// resource matches the begin of an address that ends with the name or the hash of its target.
 	resource = textutil.LazyRegexp(`\barn:[\w-]+:[\w-]*:[\w-]*:\w*:[^\s"']*$|\.(?:tgz|git)#$|\bmagnet:\?xt=$|\?alt=media&(?:amp;)?token=$`)
@@ -55,8 +55,8 @@ var (
 	labelled = textutil.LazyRegexp(`^(?:20\d\d-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|[A-Za-z][\w-]*\.(?:md|json|ya?ml|toml|html|css|png|svg)|\w+(?:::\w+)+|(?:\w+-)+(?i:linux|macos|darwin|windows|ubuntu)-\w+(?:-[\w.]+)*)$`)
 	// digestName finds the text before a hash: a name that says so, or a sentence about a commit.
 	digestName = textutil.LazyRegexp(`(?i)(?:(?:sha(?:-?(?:1|256|512))?|digest|checksum|fingerprint|revision|commit)["'` + "`" + `]?\s*[:=]+\s*["'` + "`" + `]?|\b(?:commit|branch|revision|sha|head|pinned|v\d+\.\d+)\b[^\n]{0,40}\n?[^\n]{0,10}` + "`" + `)$`)
-	// samplePayload finds the payload of the public key of a database, and of the token in every
-	// manual.
+	// samplePayload finds the payload of two well-known signed tokens: a database's public "anon"
+	// key, and the example token of many manuals.
 	samplePayload = textutil.LazyRegexp(`"role":"anon"|"sub":"1234567890"`)
 	// expression matches a call with one name, a name before a comma of code, a number with a
 	// method, a path, an address, a name of a variable, a declaration of CSS, and the rest of a
@@ -71,8 +71,8 @@ var (
 var fillerWords = textutil.Set(`your example sample dummy fake mock placeholder bogus demo change replace insert generate token key
 	expired invalid character characters chars`)
 
-// filler reports whether v is lower-case words and one or two numbers. One of the words must be
-// in fillerWords.
+// filler reports whether v consists of lower-case words and one or two numbers. One of the words
+// must be in fillerWords.
 func filler(v string) bool {
 	v = strings.TrimRight(v, "!.")
 	words := strings.FieldsFunc(v, func(r rune) bool { return r < 'a' || r > 'z' })
@@ -87,7 +87,7 @@ func filler(v string) bool {
 	return found && (numbers == 1 || numbers == 2) && digits(v) <= 5 && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789-_ ") == ""
 }
 
-// sequence reports whether v is nothing but runs such as abc, 123 and 321.
+// sequence reports whether v consists only of runs such as abc, 123 and 321.
 func sequence(v string) bool {
 	v = strings.ToLower(v)
 	run, step := 1, 0
@@ -125,7 +125,8 @@ func repeatsName(before, v string) bool {
 	return digits(v) < 2 && len(letters(v)) > 7 && letters(name) == letters(v)
 }
 
-// repeatsUser reports whether v is the name of the user before it, which is read anyway.
+// repeatsUser reports whether v equals the user name before it. The user name stays in the text
+// anyway.
 func repeatsUser(rule, before, v string) bool {
 	if digits(v) > 0 || lettersAt(v) < len(v) {
 		return false

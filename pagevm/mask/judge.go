@@ -14,17 +14,17 @@ import (
 // the text of the match before the value, up to the value's quote if it has one.
 type judge func(name, v string) bool
 
-// shape accepts every value, since the match of the expression is enough proof.
+// shape accepts every value. Rules use it if a match of their expression is proof enough.
 func shape(_, _ string) bool { return true }
 
-// given accepts values in places that hold only secrets. It rejects values to be filled in,
-// values that come from elsewhere and values that everybody uses.
+// given accepts values in places that hold only secrets. It rejects placeholders, references such
+// as variables, and values that everybody uses.
 func given(_, v string) bool {
 	return len(v) >= 4 && len(v) <= maxSecret && !strings.HasPrefix(v, "--") && !placeholder(v) && !code(v) && !sample(v)
 }
 
-// option is given for a value after a long option. In help texts, words of a sentence follow an
-// option.
+// option is the judge given for a value after a long option. It also rejects words of a sentence,
+// which follow options in help texts.
 func option(name, v string) bool {
 	if c := name[len(name)-1]; (c == ' ' || c == '\t') && helpWords[strings.ToLower(strings.Trim(v, ".,:"))] {
 		return false
@@ -32,8 +32,8 @@ func option(name, v string) bool {
 	return given(name, v)
 }
 
-// word is given for a value that may be an identifier of code. It rejects letters alone and
-// chains of names.
+// word is the judge given for a value that may be an identifier of code. It also rejects values of
+// letters alone, and chains of names.
 func word(name, v string) bool {
 	return given(name, v) && (passphrase(v, 4) || !chain(v) && digitOrSign(v) && !sentence(v))
 }
@@ -67,7 +67,7 @@ func pair(v string) bool {
 	return ok && given("", pw)
 }
 
-// basicPair returns the name and the password that v is base64 of.
+// basicPair decodes v as base64 of "name:password", and returns the two parts.
 func basicPair(v string) (user, pw string, ok bool) {
 	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(v, "="))
 	user, pw, ok = strings.Cut(string(raw), ":")
@@ -152,7 +152,7 @@ func digitOrSign(v string) bool {
 	}) >= 0
 }
 
-// terms are words with digits that people write about passwords.
+// terms matches words with digits that occur in texts about passwords, such as names of algorithms.
 var terms = textutil.LazyRegexp(`(?i)^(?:sha|md|hs|rs|ps|es|rsa|dsa|ecdsa|ed|aes|des|base|pbkdf|argon|bcrypt|scrypt|crypt|utf|latin|oauth|http|tls|ssl|ssh|ntlm|id|user|line|step|page|section|chapter|test|node|python|java|php|ascii|uuid|rfc|cve|col|varchar|byte|char)[-_.]?v?\d|^(?:x509|p12|k8s|i18n|l10n|a11y|pkcs)|^\d[\d.,:/-]*\w{0,12}$|^v?\d+(?:\.\d+)+`)
 
 // spoken accepts values in a sentence. A value in quotes may be a word. Any other value must
@@ -214,7 +214,7 @@ func passphrase(v string, n int) bool {
 	return len(words) >= n && (strings.Count(v, "-") == len(words)-1 || strings.Count(v, ".") == len(words)-1) && !sample(v)
 }
 
-// strict is spoken for a value without a verb or a colon before it.
+// strict is the judge spoken for a value without a verb or a colon before it.
 func strict(name, v string) bool {
 	classes := 0
 	for _, is := range [...]func(rune) bool{unicode.IsUpper, unicode.IsLower, unicode.IsDigit, func(r rune) bool { return strings.ContainsRune("!@#$%^&*+~?_", r) }} {

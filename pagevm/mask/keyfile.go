@@ -50,7 +50,8 @@ var secretInJSON = textutil.LazyRegexp(`"[\w-]*(?i:key|secret|token|passw\w*)"[ 
 // keyTail matches the last lines of a private key.
 var keyTail = textutil.LazyRegexp(`(?m)^((?:[ \t\r>|+]*[A-Za-z0-9+/=]{4,}[ \t\r>|+]*\n)*).*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
 
-// keyTails finds the lines of private keys without head, as tail prints them.
+// keyTails finds the lines of private keys whose first lines are missing, as in the output of the
+// command tail.
 func keyTails(s string) (out [][2]int) {
 	for _, at := range keyTail.FindAllStringSubmatchIndex(s, -1) {
 		if lines := s[at[2]:at[3]]; nextRun(lines, 0, 32, &base64Set) < len(lines) {
@@ -108,8 +109,8 @@ func passwordColumns(s string) (out [][2]int) {
 
 var secretColumn = textutil.LazyRegexp(`^(?:(?:login_)?pass(?:w(?:or)?d)?|passwort|passord|secret|(?:api_?|access_|auth_)?(?:token|key)|pin)$`)
 
-// secretColumns returns the names of a table's columns to the last one of secrets, "" for other
-// columns, if line is the table's first.
+// secretColumns returns the names of a table's columns up to the last column with secrets, if line
+// is the table's header. Columns without secrets have the name "".
 func secretColumns(line string, sep rune) (names []string) {
 	line = strings.ToLower(line)
 	if strings.Contains(line, "(") || sep == '\t' && !strings.Contains(line, "passw") || !isSecretName(line) {

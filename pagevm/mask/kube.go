@@ -37,8 +37,8 @@ func kubeSecrets(s string) (out [][2]int) {
 	return out
 }
 
-// blockValues returns the values of the lines that are indented by more than a dataKey before them.
-// The document begins at an offset.
+// blockValues returns the values in lines that are indented more deeply than the dataKey line
+// before them. at is the offset of doc in the text.
 func blockValues(doc string, at int) (out [][2]int) {
 	data, block := -1, -1 // the indentation of the dataKey, and of a key whose value is a block of lines
 	for line := range strings.Lines(doc) {

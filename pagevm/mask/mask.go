@@ -212,8 +212,8 @@ var maskPrefixes = func() (all []maskPrefix) {
 	return all
 }()
 
-// maskKeys are the words in the name of a variable or field that make its value a secret, in
-// lower case.
+// maskKeys are lower-case words. If the name of a variable or field contains one, the value is a
+// secret.
 var maskKeys = strings.Fields(`password passwd passphrase pwd secret token apikey api_key api-key accesskey access_key access-key
 	privatekey private_key authkey auth_key credential encryption_key signing_key`)
 

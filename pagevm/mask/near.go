@@ -64,9 +64,9 @@ func nearSecrets(s string) (out [][2]int) {
 	return out
 }
 
-// listed reports whether a value is a hash that begins a line and is followed by its meaning, as
-// in lists of commits (with their graph) and lists of checksums. The previous line describes
-// another hash.
+// listed reports whether a value is a hash in a list of commits or checksums. Such a hash begins
+// its line, apart from a commit graph, and a description follows it. The previous line must not end
+// with a colon.
 func listed(s string, from, to int) bool {
 	if s[from] == '+' { // of another commit than is recorded
 		from++
@@ -115,8 +115,8 @@ func named(before string, plain bool) bool {
 var nameWords = indexWords("token secret credential passw passphrase key ·pat _pat -pat geheimnis jeton pepper klucz anahtar nyckel kulcs auth " +
 	"clave llave chave chiave sleutel")
 
-// nameRegion returns the part of a text that has all matches of secretName. It is much shorter
-// than the text, and a search for names takes long. A match begins at most one run of letters, a
+// nameRegion returns a part of a text that contains all matches of secretName. It saves time, since
+// the part is usually much shorter than the text. A match begins at most one run of letters, a
 // separator and another run before its word. It ends at most a few bytes after its word.
 func nameRegion(s string) (from, to int) {
 	from, to = len(s), len(s)

@@ -59,8 +59,8 @@ func nearPasswords(s string) (out [][2]int) {
 	return out
 }
 
-// set reports whether gap, the text from a word for a password to a value, assigns the value on
-// its line.
+// set reports whether gap, the text between a word for a password and a value, is an assignment on
+// one line.
 func set(gap string) bool {
 	return len(gap) < 60 && gap[0]|0x20 == 'p' && strings.IndexAny(gap, "\n,`") < 0 && strings.ContainsAny(gap, ":=\"'>")
 }

@@ -74,10 +74,10 @@ func phraseWord(w string) bool {
 	return n >= low && n <= 8 && strings.IndexFunc(w, unicode.IsUpper) < 0 && (!phraseWords[w] || walletWords[w])
 }
 
-// phraseWords are common in sentences.
+// phraseWords are words that are common in sentences.
 var phraseWords = textutil.Set(`the and for are was were has had have not you your that this these those with from they their them will would can could should
 	been being which when where while into than then its our out who whom what why how must may might does did but because here there every each
 	und der die das den dem ein eine mit von ist une les des pour dans est que con los las por para del com uma een het van voor met nie`)
 
-// walletWords are the phraseWords that recovery phrases have too.
+// walletWords are the phraseWords that may also occur in recovery phrases.
 var walletWords = textutil.Set(`have you that this they will can when where into then what must because there`)

@@ -107,7 +107,7 @@ type indexedWord struct {
 	rules []int
 }
 
-// add adds a word, of which a rule may look for it.
+// add adds a word and the rule that looks for it.
 func (x *wordIndex) add(w string, rule int) {
 	x.starts.add(w)
 	if x.words == nil {
@@ -143,7 +143,8 @@ func (x *wordIndex) find(s string, found func(from, to int, rules []int)) {
 }
 
 // nameBefore begins gitleaks' expressions for a name that contains a keyword. It is removed from
-// the expressions, since it makes a search start at every byte. find reads the name instead.
+// the expressions, since with it a search would start at every byte. The method find reads the name
+// instead.
 const nameBefore = `[\w.-]{0,50}?`
 
 // maxReach is the largest distance from a keyword to the end of a match if the rule has no bound.
@@ -268,8 +269,8 @@ func (r *maskRule) find(s string, w window, hits []match) []match {
 }
 
 // inBase64 reports whether the text at i continues base64, in which any short word occurs by
-// chance. Expressions take a +, a / or a line break for a boundary, but in base64 these are not
-// boundaries. A separate line after base64 counts only if it has the same length.
+// chance. The rules' expressions treat +, / and line breaks as boundaries of words, but in base64
+// they are not. A separate line after base64 counts only if it has the same length.
 func inBase64(s string, i int) bool {
 	if i < payloadLine || strings.IndexByte("+/\n", s[i-1]) < 0 {
 		return false

@@ -32,7 +32,7 @@ var ownRules = []ownRule{
 	{id: "signed-url", words: "sig= ature= token= key= code= auth= appid= setup= ticket= invite= hmac=", judge: generated, run: true,
 		expr: `(?:[?&](?i:x-amz-|x-goog-|api[_-]?|access_|security-)*(?i:signature|token|key|code|auth|appid|setup|ticket|invite|hmac)|[?&;"' ](?i:sig|x-amz-signature|x-goog-signature))=([\w.~%+/-]{20,}=?)`},
 
-	// Tokens of a shape, and hooks that need nothing but their address.
+	// Tokens of a known shape, and hooks whose address alone gives access.
 	{id: "telegram-token", words: ":aa api_hash", judge: generated, expr: `(?:(?:^|[^0-9A-Za-z]|bot)(\d{8,10}:AA[\w-]{32,34})|(?i:api_hash)["']?\s*[:=]\s*["']?([0-9a-f]{32}))(?:[^\w-]|$)`},
 	{id: "discord-token", words: `.login(" .login(' .run(" .run(' bot·m bot·n bot·o discord`, judge: generated,
 		expr: `(?i:\.login\(|\.run\(|\bbot |discord\S{0,20}[ :=]+)["']?([A-Za-z\d_-]{23,28}\.[A-Za-z\d_-]{6}\.[A-Za-z\d_-]{27,40})`},
@@ -314,7 +314,7 @@ func totp(_, v string) bool {
 	return varied(v) && !strings.HasPrefix(strings.ToUpper(v), "JBSWY3DPEHPK3PXP")
 }
 
-// xmlText judges the text of an element or an attribute.
+// xmlText is the judge of the text of an XML element or attribute.
 func xmlText(name, v string) bool {
 	v = strings.TrimSpace(v)
 	return strings.Count(v, " ") <= 1 && given(name, v) && (len(v) >= 5)

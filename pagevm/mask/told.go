@@ -8,10 +8,10 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// toldRules find the short passwords, PINs and tokens that people tell in a sentence or on a line
-// of their own, in English, German, Spanish and French: "the staging password is heron". Nothing
-// but the sentence says that such a value is a secret, so the value must follow at once and end
-// the sentence or the line.
+// toldRules find short passwords, PINs and tokens that people write in a sentence or on a separate
+// line, in English, German, Spanish and French: "the staging password is heron". Only the sentence
+// shows that such a value is a secret, so the value must follow at once and end the sentence or the
+// line.
 func toldRules() (rows []ownRule) {
 	const (
 		value = `["'“„«]?(?:(\pL{4,32})|([\pL\d][\pL\d_!@#$*+-]{2,30}[\pL\d!@#$*+]))["'”“»]?`
