@@ -87,8 +87,9 @@ func read(tool, input string) *Call {
 	return c
 }
 
-// script reads the calls of a script. An edit decides before a read, and a read before any other
-// call. The call that shows least decides on the look.
+// script reads the calls of a script. An edit takes precedence over a read, and a read over any
+// other call. The look is the lowest of the calls' looks, but one LookMoving makes the look
+// LookMoving.
 func (c *Call) script() {
 	calls, whole := Unwrap(c.Name, c.Input)
 	var lines []string

@@ -47,7 +47,8 @@ var (
 	movingWords = textutil.Set("wait poll watch sleep output stdin monitor tail follow time date now clock random uuid progress status")
 )
 
-// looksTool decides by a tool's name.
+// looksTool returns the look of a call, and the server or the tool that it depends on, by the
+// tool's name.
 func looksTool(tool string) (Look, string) {
 	of := tool
 	if rest, ok := strings.CutPrefix(strings.ToLower(tool), "mcp__"); ok {
@@ -96,8 +97,8 @@ var (
 	prefixPrograms = textutil.Set("sudo time nice nohup command xargs timeout env")
 )
 
-// looksShell decides by the commands of a line that edits no file. The command that shows least
-// decides.
+// looksShell returns the look of a command line that edits no file, and the objects that it depends
+// on. A command with LookMoving decides. If there is none, the command with the lowest Look does.
 func looksShell(line string, cmds []simpleCommand, whole bool) (l Look, of []string) {
 	whole = whole && !strings.Contains(line, "$(") && !strings.Contains(line, "`")
 	l = LookMoving
@@ -126,8 +127,8 @@ func looksShell(line string, cmds []simpleCommand, whole bool) (l Look, of []str
 	return l, of
 }
 
-// looksCommand decides by a command's program. If the program alone does not show it, the first
-// of its words that does decides.
+// looksCommand returns the look of one command and the objects that it depends on. The program
+// decides, or else the first known verb among the command's words.
 func looksCommand(c *simpleCommand) (Look, []string) {
 	words := c.words
 	for len(words) > 1 && (prefixPrograms[words[0]] || strings.Contains(words[0], "=")) {
@@ -154,8 +155,8 @@ func looksCommand(c *simpleCommand) (Look, []string) {
 // sending lists the options with which curl and wget do more than show a page.
 var sending = []string{"-X", "--request", "-d", "--data", "--data-raw", "--json", "-F", "--form", "-T", "-o", "-O", "--output"}
 
-// looksVerb decides by the first known verb among a program's first operands, as in "kubectl -n
-// web get pods" and "gh pr view 12".
+// looksVerb returns the look of a command by the first known verb among its first operands, as in
+// "kubectl -n web get pods" and "gh pr view 12".
 func looksVerb(program string, words []string) (Look, []string) {
 	if flagged(words, "--help") {
 		return LookContent, []string{program}
@@ -220,7 +221,8 @@ func headed(head string) bool {
 	return textutil.Begins(head, []string{"Chunk ID: ", "Wall time: ", "Exit code: ", "Script "}) && strings.Count(head, "\n") <= 6
 }
 
-// isEmptyResult reports whether text is a text that known agents write for an empty result.
+// isEmptyResult reports whether text is one of the texts that known agents write for an empty
+// result.
 func isEmptyResult(text string) bool {
 	if text = strings.Trim(text, " \t\r\n()."); len(text) > 200 {
 		return false // longer than any of them in any case of its letters

@@ -20,7 +20,8 @@ const (
 	CallOther kind = iota
 	// CallRead shows the content of a file, or a part of it.
 	CallRead
-	// CallEdit changes, creates, moves or removes a file: earlier reads of it are out of date.
+	// CallEdit changes, creates, moves or removes a file, so earlier reads of the file are out of
+	// date.
 	CallEdit
 )
 
@@ -94,7 +95,8 @@ func fileCall(t, input string) (kind, []string) {
 	return CallOther, argPaths(input)
 }
 
-// pathKeys are the arguments that hold a path, most telling first.
+// pathKeys are the names of arguments that hold a path. If a call has several of them, the first in
+// this list counts.
 var pathKeys = [...]string{"file_path", "filePath", "notebook_path", "path", "filename", "filepath", "file", "absolute_path", "target_file", "uri"}
 
 func argPaths(input string) []string {
@@ -121,9 +123,8 @@ func argPaths(input string) []string {
 	return several
 }
 
-// cleanPath makes equal files equal strings as far as the call alone allows:
-// forward slashes, no dot segments, joined to the working directory if the
-// call names one.
+// cleanPath returns a path in the canonical spelling, as far as the call alone allows: with forward
+// slashes, without dot segments, and joined to the working directory if the call names one.
 func cleanPath(p, dir string) string {
 	p = strings.TrimPrefix(strings.TrimSpace(p), "file://")
 	if len(p) > 2 && p[1] == ':' && p[2] == '\\' || strings.HasPrefix(p, `\\`) {
@@ -160,7 +161,7 @@ func ArgsOf(input string) Args {
 	return out
 }
 
-// Text returns an argument that is a string, "" if it is none.
+// Text returns the argument with this name if it is a string, "" otherwise.
 func (a Args) Text(name string) string {
 	raw := a.Get(name)
 	if utf8.ValidString(raw) {
@@ -180,7 +181,8 @@ func (a Args) Texts() (all []string) {
 	return all
 }
 
-// Get returns the raw value of an argument, "" if there is none. The last of equal names counts.
+// Get returns the raw value of an argument, "" if there is none. If several arguments have the
+// name, the last one counts.
 func (a Args) Get(name string) (raw string) {
 	for i := range a {
 		if a[i].name == name {

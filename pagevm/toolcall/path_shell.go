@@ -156,10 +156,10 @@ func operands(words []string) (ops []string) {
 // contains data.
 const shellBytes = 64 << 10
 
-// parseShell parts a command line at ; && || | and line breaks, unquotes the words, and takes
-// redirections out. It stops at syntax that it doesn't understand (substitutions, here
-// documents). The words before that syntax still count. whole reports whether parseShell
-// understood the line to its end.
+// parseShell splits a command line into commands at ; && || | and line breaks, unquotes the words,
+// and removes redirections. It stops at syntax that it doesn't understand (substitutions, here
+// documents). The words before that syntax still count. whole reports whether parseShell understood
+// the line to its end.
 func parseShell(line string) (cmds []simpleCommand, whole bool) {
 	var cur simpleCommand
 	word, inWord := "", false
@@ -240,7 +240,7 @@ func parseShell(line string) (cmds []simpleCommand, whole bool) {
 	return cmds, len(line) <= shellBytes
 }
 
-// before returns the length of s up to the first of some characters.
+// before returns the length of s up to the first of the characters in chars.
 func before(s, chars string) int {
 	if n := strings.IndexAny(s, chars); n >= 0 {
 		return n

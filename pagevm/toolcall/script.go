@@ -40,8 +40,8 @@ const (
 	scriptDepth = 16
 )
 
-// script reads the literals of a script. It is no interpreter: it takes every call that it finds
-// for made, once for each element of a list that a loop goes through.
+// script reads the literals of a script. It is no interpreter: it assumes that every call in the
+// text is made, and that a call in a loop over a list is made once for each element.
 type script struct {
 	rest  string // that is not read yet
 	vars  map[string]variable
@@ -142,7 +142,7 @@ func (s *script) loop(list string) bool {
 	return false
 }
 
-// each sets the values of a loop's variable.
+// each sets the values that a loop's variable takes.
 func (s *script) each(name, list string) {
 	var values []json.RawMessage
 	if json.Unmarshal([]byte(list), &values) != nil || len(values) == 0 {
@@ -155,7 +155,8 @@ func (s *script) each(name, list string) {
 	s.vars[name] = v
 }
 
-// call adds the calls of a tool with the argument at hand.
+// call reads the argument of a call and adds the call, once for each turn of the loop that the
+// argument depends on.
 func (s *script) call(tool string) {
 	from, lost := s.rest, s.lost
 	for s.turn, s.turns = 0, 1; s.turn < s.turns && len(s.calls) < scriptCalls; s.turn++ {

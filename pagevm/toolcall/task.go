@@ -7,7 +7,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// replaces returns the paths that [Call.Replaces] names. The line is that of a shell call.
+// replaces returns the value of [Call.Replaces]. line is the command line of a shell call, "" for
+// other calls.
 func (c *Call) replaces(line string) []string {
 	switch {
 	case c.Kind == CallRead:
@@ -38,7 +39,7 @@ var (
 	partCommands = []string{"sed ", "head ", "tail ", "|"}
 )
 
-// Tasks follows the finished tasks of a session.
+// Tasks counts the completed tasks of a session.
 type Tasks struct {
 	// done is the number of completed entries of the task list.
 	done int
@@ -54,10 +55,11 @@ func (t *Tasks) Finish(c *Call) bool {
 	return c.finishes || t.done > was
 }
 
-// listTools take the whole task list.
+// listTools are the tools whose input is the whole task list.
 var listTools = textutil.Set("todowrite todo_write write_todos update_plan")
 
-// tasksOf reads the changes of a call to the tasks.
+// tasksOf returns the values of [Call]'s fields finishes and listed. line is the command line of a
+// shell call.
 func tasksOf(base, input, line string) (finishes bool, listed int) {
 	if among(listTools, base) {
 		return false, strings.Count(input, `"completed"`)

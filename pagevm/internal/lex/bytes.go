@@ -4,7 +4,7 @@ package lex
 
 import "strings"
 
-// Unnumbered cuts the line number of a file read off a line.
+// Unnumbered returns a line of a file listing without its line number.
 func Unnumbered(line string) string {
 	number := strings.TrimLeft(line, " ")
 	rest := strings.TrimLeft(number, "0123456789")

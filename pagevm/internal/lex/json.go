@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// RawString decodes a JSON string, "" if raw is none.
+// RawString decodes a JSON string. It returns "" if raw is no JSON string.
 func RawString(raw string) string {
 	if n := len(raw); n < 2 || raw[0] != '"' {
 		return ""
@@ -18,7 +18,8 @@ func RawString(raw string) string {
 	return s
 }
 
-// Unquote decodes a JSON string with its quotes as encoding/json does, false if it is none.
+// Unquote decodes a JSON string, given with its quotes, as encoding/json does. It returns false if
+// quoted is no JSON string.
 func Unquote(quoted string) (string, bool) {
 	n := len(quoted)
 	if n < 2 || quoted[0] != '"' || quoted[n-1] != '"' {
@@ -64,8 +65,8 @@ func Unquote(quoted string) (string, bool) {
 	return string(out), true
 }
 
-// hexRune returns the character whose four hexadecimal digits s begins with, -1 if they
-// are none.
+// hexRune returns the character whose code is the four hexadecimal digits at the start of s, -1 if
+// there are no such digits.
 func hexRune(s string) (r rune) {
 	if len(s) < 4 {
 		return -1
