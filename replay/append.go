@@ -27,8 +27,8 @@ func (p *Late) Choose(req Request) Choice {
 	return c
 }
 
-// CompactIfFull compacts if the prompt would be over window − reserve. It keeps at most a quarter
-// of the room, unless the policy is set to keep more.
+// CompactIfFull compacts if the prompt would be larger than window − reserve. The kept atoms take
+// at most a quarter of the room, unless the policy is set to keep more.
 func (p *Late) CompactIfFull(req Request) (c Choice) {
 	if p.Tokens(req.End) <= req.Room {
 		return c

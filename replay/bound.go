@@ -8,10 +8,11 @@ import (
 	"github.com/memkernel/memkernel/cachelayout"
 )
 
-// bound is the least cost of any policy that shows everything new once and marks the end of every
-// prompt. Each token is written once when it is new and never retained. The fixed part is written
-// once and read by every later call. A result that is large when it first appears costs nothing,
-// since a policy may show a preview from the start. Prices are those of the cheapest tier.
+// bound is a lower limit of the cost of any policy that shows all new text once and marks the end
+// of every prompt for the cache. Each token is written once when it is new and never retained. The
+// fixed part is written once and read by every later call. A result that is large when it first
+// appears costs nothing, since a policy may show a preview from the start. Prices are those of the
+// cheapest tier.
 type bound struct {
 	// WriteTokens are the new tokens, without the fixed part.
 	WriteTokens int `json:"write_tokens"`
@@ -21,7 +22,7 @@ type bound struct {
 	NetCostUSD *float64 `json:"net_cost_usd"`
 }
 
-// bound returns the share of call n in the bound.
+// bound returns the contribution of call n to the bound.
 func (r *Recording) bound(n int) bound {
 	m := r.Model(r.Calls[n].Start)
 	window := orElse(r.Opt.ContextWindow, m.ContextWindow)

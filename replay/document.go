@@ -12,17 +12,17 @@ type Document struct {
 	Schema   string   `json:"schema"`
 	View     string   `json:"view"`
 	Recorded Recorded `json:"recorded"`
-	// Door is the bill of the session's own calls. It is nil if the calls went through no door of
-	// memkernel's. The results are a simulation in either case.
+	// Door is the bill of the session's own calls. It is nil if the calls did not go through
+	// memkernel. The results are a simulation in either case.
 	Door    *Door     `json:"door"`
 	Results []*Result `json:"results"`
 }
 
-// Door is the bill of a session's calls that went through a door of memkernel's, and an estimate
-// of their cost without memkernel.
+// Door is the bill of those calls of a session that went through memkernel, and an estimate of
+// their cost without memkernel.
 type Door struct {
 	Calls int `json:"calls"`
-	// BilledUSD is the cost of the calls, answers included, null without a price.
+	// BilledUSD is the cost of the calls with their answers, null if a price is unknown.
 	BilledUSD *float64 `json:"billed_usd"`
 	// WithoutUSD estimates their cost without memkernel.
 	WithoutUSD *float64 `json:"without_usd"`

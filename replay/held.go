@@ -5,7 +5,7 @@ import (
 	"github.com/memkernel/memkernel/replay/recall"
 )
 
-// held counts what prompts hold of the agent's files.
+// held counts the text of the agent's files in prompts.
 type held struct {
 	// Fresh and Changed have the lines that edits quote, by whether the file was edited after the
 	// agent last read it.

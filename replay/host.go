@@ -34,7 +34,7 @@ type Choice struct {
 	// Cut is the reason why something that was shown before is no longer shown, "" if everything
 	// is still shown.
 	Cut string
-	// Stable is how many items will survive the next cut unchanged, by the policy's knowledge. A
+	// Stable is the number of items that the policy expects to survive the next cut unchanged. A
 	// marker is put after these items. 0 means that the policy does not know.
 	Stable int
 	// summaries are the calls that wrote a summary for this choice.
@@ -115,8 +115,8 @@ func (p *hostPolicy) send(c Choice, req Request, start time.Time) *prompt {
 	return pr
 }
 
-// mark adds a marker at a block of the messages. If no slot is left, it replaces a marker that
-// only guards.
+// mark adds a marker at a block of the messages. If the request already has as many markers as
+// allowed, it replaces one whose reason is WhyGuard or WhyCarry.
 func mark(bps []cachelayout.Breakpoint, blocks []cachelayout.Block, at int, m cachelayout.Model) []cachelayout.Breakpoint {
 	if len(bps) == 0 || slices.ContainsFunc(bps, func(b cachelayout.Breakpoint) bool { return b.Block == at }) {
 		return bps

@@ -55,15 +55,15 @@ func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 	return pr, nil
 }
 
-// violations counts the rules that a plan breaks, of the provider that would get it.
+// violations returns how many of the provider's rules a plan breaks.
 func violations(plan *api.ContextPlan) int {
 	return len(transcript.Validate(plan.Format, &transcript.Request{Model: plan.Model, Tools: plan.Tools,
 		System: plan.System, Messages: plan.Messages, Markers: plan.Markers}))
 
 }
 
-// behind returns a function that reports which earlier places are not shown in full but can be
-// reached by a handle that the prompt names.
+// behind returns a function that reports whether a place of the history is not shown in full but
+// can be fetched by a handle in the prompt.
 func behind(plan *api.ContextPlan) func(recall.Place) bool {
 	calls, keys := map[string]bool{}, map[string]bool{}
 	for _, r := range plan.Reduced {

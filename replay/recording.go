@@ -21,7 +21,7 @@ type Recording struct {
 	// numbers count the calls, including those in left, which can't be planned.
 	numbers []int
 	left    []Unplanned
-	// others are calls that another policy could not plan. These calls are made, but not counted.
+	// others are calls that another policy could not plan. They are replayed but not counted.
 	others []Unplanned
 	Items  []Item // the messages in full
 	Atoms  []transcript.Atom

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 )
 
-// file is what the history did with one file. Its figures count results from 1 on, and are 0 for
-// what did not happen.
+// file records the events of one file. read, edited and replaced are numbers of results, counted
+// from 1, or 0 for an event that did not happen.
 type file struct {
 	path string
 	// read and edited are the newest results of a read and of an edit.
