@@ -24,14 +24,14 @@ type Conversation struct {
 	Name, Path string
 	Size       int64
 	ModTime    time.Time
-	// Read reads turns from a position on, up to Size at most. It returns the position up to
-	// which everything was read. The Offset of a position counts bytes of the file at Path. If the
-	// Sum of the position shows that what was read has changed, Read returns ErrRewritten.
+	// Read reads turns from a position on, at most up to Size. It returns the position up to which
+	// everything was read. The Offset of a position counts bytes of the file at Path. If the Sum of
+	// the position shows that earlier content has changed, Read returns ErrRewritten.
 	Read func(ctx context.Context, c *Conversation, from Position, turn func(Turn) error) (Position, error)
 	// Open opens the transcript, byte for byte. If Open is nil, the file at Path is opened.
 	Open func() (Bytes, error)
-	// Far reports that to read the transcript costs a transfer of all of it. The transcript is then
-	// never opened, and Read alone finds out whether it was rewritten.
+	// Far reports that reading the transcript means transferring all of it. Such a transcript is
+	// never opened, and only Read checks whether it was rewritten.
 	Far bool
 }
 
@@ -48,14 +48,14 @@ func (c *Conversation) open() (Bytes, error) {
 	return os.Open(c.Path)
 }
 
-// Position is how far a conversation was read.
+// Position is the place up to which a conversation was read.
 type Position struct {
 	Offset int64 `json:"offset"`
 	// Line is the number of lines or records before Offset.
 	Line int `json:"line"`
-	// Dialect is how the file is written.
+	// Dialect is the name of the file's dialect.
 	Dialect string `json:"dialect,omitempty"`
-	// Sum identifies what was read. Only the Read of a conversation that is far away sets it.
+	// Sum identifies the content that was read. Only the Read of a conversation with Far sets it.
 	Sum string `json:"sum,omitempty"`
 }
 

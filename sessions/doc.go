@@ -20,11 +20,11 @@
 //
 // # Growing, rewritten, gone
 //
-// A conversation is read when it is first seen, and then when [Options.DeltaBytes] or
-// [Options.DeltaMessages] have been added, or when it has rested for an hour. The log
-// has the hash of all bytes up to the offset, or the sum of all records up to it. If these changed,
-// or the file is shorter, the conversation is read from the beginning. The documents of a deleted
-// transcript are removed. An incomplete last line is left for later.
+// A conversation is read when it is first seen. It is read again when it has grown by
+// [Options.DeltaBytes] or [Options.DeltaMessages], or when it has grown less and then rested for an
+// hour. The log has the hash of all bytes up to the offset, or the sum of all records up to it. If
+// these changed, or the file is shorter, the conversation is read from the beginning. The documents
+// of a deleted transcript are removed. An incomplete last line is left for later.
 //
 // # Forgetting
 //

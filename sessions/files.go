@@ -12,7 +12,7 @@ import (
 	"github.com/memkernel/memkernel/internal/store"
 )
 
-// file is a document by its stat.
+// file describes a document by its path, size and time.
 type file struct {
 	// Path is the document's path in the index.
 	Path    string
@@ -20,7 +20,7 @@ type file struct {
 	ModTime time.Time
 }
 
-// Files lists the documents that may be searched, by stat alone.
+// Files lists the documents that may be searched. It reads only their sizes and times.
 func (s *Store) Files() iter.Seq2[file, error] {
 	return func(yield func(file, error) bool) {
 		t, err := s.tombs()

@@ -108,10 +108,10 @@ func (s *Store) matching(key string) (found []string, out []Forgotten, err error
 	return found, out, err
 }
 
-// Forget removes the conversations of a session key or with that name of their folder, for good.
-// own is a conversation, named by [Folder], that is forgotten even if it has not been read yet.
-// Forget writes the tombstones durably before it removes any document. A later error does not undo
-// the forgetting.
+// Forget permanently removes the conversations whose session key or folder name is key. own is a
+// conversation, named by [Folder], that is forgotten even if it has not been read yet. Forget
+// writes the tombstones durably before it removes any document. A later error does not undo the
+// forgetting.
 func (s *Store) Forget(ctx context.Context, key, own, reason string, now time.Time) (out []Forgotten, err error) {
 	err = s.forget(ctx, func(t *tombs) error {
 		folders, found, err := s.matching(key)

@@ -47,8 +47,8 @@ func isFolder(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// ClaudeProject is the folder that Claude Code names after the project's path: every
-// character but ASCII letters and digits is a dash there.
+// ClaudeProject returns the folder that Claude Code names after the project's path. In the name, a
+// dash replaces every character except ASCII letters and digits.
 func ClaudeProject(home, workspace string) string {
 	var name strings.Builder
 	for _, u := range utf16.Encode([]rune(workspace)) {
@@ -133,9 +133,9 @@ func is(dir, workspace string) bool {
 	return err == nil && to == workspace
 }
 
-// codexShown blanks everything in a file of Codex's memories that does not say that it is about
-// the workspace. Codex keeps the memories of all projects together. The summary of a session names
-// its folder in its first lines, and MEMORY.md names a folder for each group of tasks.
+// codexShown blanks everything in a file of Codex's memories that is not marked as belonging to the
+// workspace. Codex keeps the memories of all projects together. The summary of a session names its
+// folder in its first lines, and MEMORY.md names a folder for each group of tasks.
 func codexShown(text, workspace string) string {
 	groups := strings.SplitAfter(text, "\n# Task Group")
 	for i := range groups[:len(groups)-1] { // a group begins with its heading

@@ -34,7 +34,7 @@ type log struct {
 	Size     int64     `json:"size"`
 	ModTime  time.Time `json:"mod_time"`
 	Position Position  `json:"position"`
-	// Prefix is the sha256 of the file up to Position, "" for a conversation that is far away.
+	// Prefix is the sha256 of the file up to Position, "" for a conversation with Far.
 	Prefix string `json:"prefix"`
 	Turns  int    `json:"turns"`
 	Parts  []part `json:"parts"`
@@ -53,7 +53,7 @@ type part struct {
 }
 
 // load reads a conversation's log by its folder, agent/name. It returns nil if the log is missing
-// or this version can't read it. The log is then made again.
+// or this version can't read it. The caller then makes a new log.
 func (s *Store) load(folder string) *log {
 	fi, err := s.in.Stat(folder + "/" + logName)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Store) folders() ([]string, error) {
 	return out, nil
 }
 
-// remove takes a conversation's documents away, the log first.
+// remove deletes a conversation's documents, beginning with the log.
 func (s *Store) remove(folder string) error {
 	if _, err := s.in.Remove(store.Unsynced, folder+"/"+logName, folder); err != nil {
 		return fmt.Errorf("remove documents: %w", err)

@@ -44,7 +44,7 @@ func IsSummary(trail []string) bool {
 	return len(trail) > 0 && strings.HasSuffix(trail[len(trail)-1], ", "+SummaryRole)
 }
 
-// spoken is a line that looks like the beginning of a turn.
+// spoken matches a line that looks like the beginning of a turn.
 var spoken = textutil.LazyRegexp(`^(?i:user|assistant|host|summary|human|system)\s*:`)
 
 // quiet keeps a turn's text from ending its own section. It escapes headings, the beginnings of

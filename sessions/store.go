@@ -21,7 +21,8 @@ const (
 	defaultDeltaMessages = 50
 )
 
-// settle is the time without growth after which a conversation is read after less growth.
+// settle is the time without growth after which a conversation is read even if it grew by less than
+// the thresholds.
 const settle = time.Hour
 
 // DefaultAgent is the agent of conversations that name no agent.
@@ -53,8 +54,8 @@ type Store struct {
 	tomb *tombs
 }
 
-// Open returns the documents in a store. The store need not exist. It is made when there is
-// something to keep.
+// Open returns the documents in a store. The store need not exist; it is created when the first
+// document is written.
 func Open(in store.Store, o *Options) *Store {
 	s := &Store{in: in, logs: map[string]*log{}}
 	if o != nil {
@@ -98,9 +99,9 @@ func (s *Store) lock(ctx context.Context, wait bool) (release func(), err error)
 // maxName bounds the readable part of a folder's name, in bytes.
 const maxName = 80
 
-// safe returns the folder name for the name of a conversation. It replaces characters that a
-// folder name can't have, and adds a hash to distinguish names that became equal. It is for names
-// that are unique already.
+// safe returns the folder name for the name of a conversation. It replaces characters that a folder
+// name can't have, and adds a hash to distinguish names that became equal. The names must be
+// unique.
 func safe(name string) string {
 	b := []byte(name)
 	changed := len(b) > maxName || strings.Trim(name, ".") == ""

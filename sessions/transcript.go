@@ -74,8 +74,8 @@ func readTranscript(ctx context.Context, c *Conversation, from Position, turn fu
 	return at, nil
 }
 
-// held is the newest turn that was read. Hosts may write an answer several times as it grows, so
-// a turn is passed on only once the next record begins another.
+// held is the newest turn that was read. Hosts may write an answer several times while it grows, so
+// a turn is passed on only when the next record begins another turn.
 type held struct {
 	Turn
 	at   Position // before it
