@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// read takes the vectors out of an answer to n texts. If a vector can't be used, read returns the
-// vectors before it together with the error.
+// read returns the vectors of an answer to n texts. If a vector can't be used, it returns the vectors
+// before that one, and the error.
 func (o *remote) read(data []row, n int) ([][]float32, error) {
 	vectors, err := inOrder(data, n)
 	if err != nil {
@@ -22,8 +22,8 @@ func (o *remote) read(data []row, n int) ([][]float32, error) {
 	return vectors, nil
 }
 
-// inOrder sorts vectors by their number. Servers that number none of them give
-// them in the order of the texts.
+// inOrder returns the vectors in the order of the texts. Vectors without numbers are already in this
+// order.
 func inOrder(data []row, n int) ([][]float32, error) {
 	if len(data) != n {
 		return nil, fmt.Errorf("the answer has %d vectors for %d texts", len(data), n)

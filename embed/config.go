@@ -27,10 +27,10 @@ const (
 const (
 	// defaultBaseURL is OpenAI's own API.
 	defaultBaseURL = "https://api.openai.com/v1"
-	// defaultModel is the model for DefaultBaseURL. Other servers with OpenAI's
-	// API have none.
+	// defaultModel is the default model at defaultBaseURL. Other servers with OpenAI's API have no
+	// default.
 	defaultModel = "text-embedding-3-small"
-	// defaultAPIKeyEnv is read for api.openai.com only.
+	// defaultAPIKeyEnv is the default variable of the key for api.openai.com only.
 	defaultAPIKeyEnv = "OPENAI_API_KEY"
 	// defaultBatchSize is small enough to lose little when a run is killed.
 	defaultBatchSize = 64
@@ -40,9 +40,9 @@ const (
 	// maxTextBytes is the number of bytes of a text that are sent, including its prefix. The rest is
 	// cut off between two runes. It stays below the 8,192 tokens that OpenAI takes in one text.
 	maxTextBytes = 8191
-	// defaultTimeout is for one try.
+	// defaultTimeout bounds one try.
 	defaultTimeout = 30 * time.Second
-	// defaultMaxTries includes the first.
+	// defaultMaxTries is the number of tries, including the first.
 	defaultMaxTries = 5
 
 	// maxBatchSize is the largest number of texts that OpenAI takes in one request.
@@ -149,7 +149,8 @@ func auto(c Config) (Provider, error) {
 	return nil, nil
 }
 
-// hasKey reports whether a variable is set. A variable without a key is reported later.
+// hasKey reports whether an environment variable holds a key or an unusable value. remoteFromConfig
+// returns the error for an unusable value.
 func hasKey(env string) bool {
 	key, err := endpoint.Key(env)
 	return key != "" || err != nil

@@ -8,13 +8,11 @@
 //	voyage    Voyage AI
 //	mistral   Mistral
 //	ollama    Ollama's own API
-//	auto      the first that is configured or whose usual key is there, in the order
-//	          openai at a configured base URL, local, openai, gemini, voyage,
-//	          mistral; ollama is only taken by name
+//	auto      the first provider that is configured or has its usual key, in the order
+//	          openai at a configured base URL, local, openai, gemini, voyage, mistral
 //
-// The package stores only the count of a day's tokens, and only if a day has a limit. It knows no
-// index and no prompt, logs nothing and leaves no goroutine running, except that connections stay
-// in net/http's shared pool.
+// The package stores nothing. It knows no index and no prompt, logs nothing and leaves no goroutine
+// running, except those of connections in net/http's shared pool.
 //
 // # Data that leaves the machine
 //
@@ -26,11 +24,11 @@
 //
 // # A request
 //
-//	texts ── cut to 8,191 bytes ─── batch ── limits of a minute and a day
+//	texts ── cut to 8,191 bytes ──────────────── batch
 //	                                              │
 //	                                              ▼
 //	              429, 408, 5xx, timeout, ◄── POST, each provider in its format,
-//	              broken connection:          questions and documents apart
+//	              broken connection:          questions or documents
 //	              wait, try again                 │
 //	                                              ▼
 //	vectors ◄── length, direction ◄── order by index ◄── bounded answer
@@ -38,8 +36,7 @@
 // If waiting doesn't help (a bad key, an unknown model, an account without credit or without
 // quota for the day), the error is returned at once.
 //
-// Sizes are bytes. Hardly any vocabulary makes more than one token of a byte, so a bound on bytes
-// also bounds tokens. Estimates count tokens roughly (EstimateTokens). The server's
-// bill takes precedence. Vectors are returned as the server sent them. They need not have length
-// 1.
+// Sizes are in bytes. Nearly all tokenizers make at most one token of a byte, so a bound on bytes also
+// bounds tokens. Estimates count tokens roughly (EstimateTokens). Reports count the tokens that the
+// server billed. Vectors are returned as the server sent them. They need not have length 1.
 package embed

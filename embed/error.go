@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
-// Error is the reason why there are no vectors. It never holds the key.
+// Error is the error of a request for vectors. It never holds the key.
 type Error struct {
 	// Endpoint is the base URL. Model is the model's name at that server.
 	Endpoint, Model string
@@ -27,7 +27,7 @@ type Error struct {
 	RetryAfter time.Duration
 	// Texts reports whether the texts were the cause of the refusal. Other texts may be accepted.
 	Texts bool
-	// Hint is the way out, a sentence for the user.
+	// Hint tells the user the remedy.
 	Hint string
 	// Err is the error.
 	Err error
@@ -45,7 +45,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// where returns a redirect's target without the parts that may be secret.
+// where returns the target of a redirect without its user and query, which may be secret.
 func where(resp *http.Response) string {
 	to, err := resp.Location()
 	if err != nil {
@@ -54,7 +54,7 @@ func where(resp *http.Response) string {
 	return (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String()
 }
 
-// clean makes the server's words fit for a message.
+// clean returns a server's text in a form that a message may show, without the key.
 func (o *remote) clean(s string) string { return endpoint.Clean(s, o.key) }
 
 // explain returns the Error for any error because of which a try returned no vectors.
@@ -67,8 +67,7 @@ func (o *remote) explain(err error) *Error {
 	return e
 }
 
-// broken returns the Error of a connection or an answer that broke off or
-// makes no sense.
+// broken returns the Error for a failed connection, or for an answer that can't be read.
 func (o *remote) broken(err error) *Error {
 	var outer *url.Error
 	if errors.As(err, &outer) {
@@ -103,7 +102,7 @@ func isJSON(err error) bool {
 	return errors.As(err, &syntax) || errors.As(err, &kind)
 }
 
-// scrub keeps an error as it is if its text is clean.
+// scrub returns err, or an error with the cleaned text if clean changes the text.
 func (o *remote) scrub(err error) error {
 	if text := err.Error(); o.clean(text) != text {
 		return errors.New(o.clean(text))

@@ -35,7 +35,7 @@ type FillOptions struct {
 // FillReport is the result of a Fill. Texts is the sum of Embedded, Blank and Refused,
 // unless the Fill was cut short or texts were added meanwhile.
 type FillReport struct {
-	// Texts wanted a vector when the Fill began.
+	// Texts is the number of texts without a vector when the Fill began.
 	Texts int
 	// Embedded counts the texts that were sent and have a vector. Blank counts the texts that have
 	// nothing to embed.
@@ -52,7 +52,7 @@ func (r FillReport) Done() int { return r.Embedded + r.Blank + r.Refused }
 
 // Fill embeds the texts and hands the vectors to put, batch by batch. After an error the vectors
 // that were put before it remain. Fill ranges over texts twice. The first time it counts the
-// texts. The second time it embeds as many texts and calls put between them.
+// texts. The second time it embeds this number of texts, and calls put between them.
 //
 // Once ctx ends, no request is sent or waited for. The context of put does not end with ctx, so
 // that paid vectors are kept. put must return by itself.
@@ -70,7 +70,7 @@ func Fill[K any](ctx context.Context, p Provider, texts iter.Seq2[Text[K], error
 	return f.report, err
 }
 
-// filler is a Fill under way.
+// filler is the state of a running Fill.
 type filler[K any] struct {
 	ctx    context.Context
 	p      Provider
@@ -134,8 +134,8 @@ const (
 	probeEvery = 8
 )
 
-// embed requests the vectors of some texts, and again in halves if the provider
-// refuses one of them.
+// embed requests the vectors of some texts. If the provider refuses one of the texts, it requests them
+// again in halves.
 func (f *filler[K]) embed(ws []Text[K]) error {
 	if len(ws) == 0 {
 		return nil
@@ -183,7 +183,7 @@ func (f *filler[K]) refused(ws []Text[K], err error) error {
 	return nil
 }
 
-// settle readies a text's vector. nil means that the text has no vector.
+// settle counts a text and adds its vector to ready. nil means that the provider refuses the text.
 func (f *filler[K]) settle(t Text[K], v []float32) {
 	if v == nil {
 		f.report.Refused++

@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// geminiMedia is the model of Gemini's second generation, which places images and
-// sounds among texts.
+// geminiMedia is a remote with a model of Gemini's second generation. Its vectors of images and sounds
+// can be compared with those of texts.
 type geminiMedia struct{ *remote }
 
 var _ MediaProvider = (*geminiMedia)(nil)
 
 const (
-	// maxMediaBytes keeps a request with its base64 under the 20 MB that the API
-	// takes inline.
+	// maxMediaBytes is the size of the largest file. In base64 it stays below the 20 MB that the API
+	// allows in a request.
 	maxMediaBytes = 14 << 20 // 14 MiB
-	// MediaTokens is the size of a file in estimates: the model's whole window, since
-	// its true count is only known afterwards.
+	// MediaTokens is the number of tokens of a file in estimates. It is the model's whole window,
+	// because the real number is known only after the request.
 	MediaTokens = 8192
 )
 
-// mediaTypes are the types that the model takes, ai.google.dev/gemini-api/docs/embeddings.
+// mediaTypes are the types that the model accepts (ai.google.dev/gemini-api/docs/embeddings).
 var mediaTypes = []string{"image/png", "image/jpeg", "image/webp", "image/gif", "image/heic", "image/heif",
 	"audio/mpeg", "audio/mp3", "audio/wav", "audio/ogg", "audio/opus", "audio/mp4", "audio/aac", "audio/flac"}
 

@@ -12,8 +12,8 @@ type Media struct {
 	Caption string
 }
 
-// MediaProvider is a Provider whose model places images and sounds among texts, so
-// that questions in words find them.
+// MediaProvider is a Provider whose model also makes vectors of images and sounds, so that questions in
+// words find them.
 type MediaProvider interface {
 	Provider
 	// TakesMedia returns an error if a file of the given type and size in bytes can't be

@@ -4,9 +4,9 @@ import "strings"
 
 // Price is the price of a model's tokens.
 type Price struct {
-	// USD is for a million tokens of text.
+	// USD is the price in US dollars of a million tokens of text.
 	USD float64
-	// Source and AsOf are where the price was published and when.
+	// Source is where the price was published, and AsOf when.
 	Source, AsOf string
 }
 
@@ -27,7 +27,7 @@ var prices = []struct {
 	{providerMistral, "mistral-embed", Price{0.10, "mistral.ai/pricing", "2026-04"}},
 }
 
-// description describes a provider apart from its vectors.
+// description describes a provider for reports.
 type description struct {
 	// Provider is the provider's name in a configuration. Model is the model's name at the
 	// server.

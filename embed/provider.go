@@ -7,8 +7,8 @@ type Provider interface {
 	// Model names the model and every setting that changes its vectors. Vectors of equal names
 	// can be compared.
 	Model() string
-	// EmbedQuery returns the vector of a question. Of a question that is too long, only the
-	// beginning is embedded.
+	// EmbedQuery returns the vector of a question. If the question is too long, only its beginning is
+	// embedded.
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 	// EmbedDocuments returns the vectors of texts that questions are to find, in the order of the
 	// texts. No text may be blank. If it returns an error, the result has the vectors of the

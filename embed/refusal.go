@@ -51,9 +51,9 @@ func (o *remote) refusal(resp *http.Response) *Error {
 	return e
 }
 
-// Answers of servers to requests for which waiting doesn't help: a key (Gemini with 400), a model
-// (Voyage and Mistral with 400), and with 429 an account without credit (OpenAI, Mistral) or
-// without quota for the rest of the day (Gemini).
+// These expressions match refusals after which a retry does not help: a bad key (Gemini answers 400),
+// an unknown model (Voyage and Mistral answer 400), and with status 429 an account without credit
+// (OpenAI, Mistral) or without quota for the rest of the day (Gemini).
 var (
 	badKey       = regexp.MustCompile(`(?i)api key.*(not valid|invalid|expired)|(invalid|expired).*api key`)
 	unknownModel = regexp.MustCompile(`(?i)model.*(is not supported|not found|does not exist|unknown)|(invalid|unknown|no such) model`)

@@ -14,7 +14,7 @@ import (
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
-// remote is a provider that is a server.
+// remote is a provider that sends texts to a server.
 type remote struct {
 	*service
 	cfg  Config // without zero fields, except for those that mean something
@@ -24,7 +24,7 @@ type remote struct {
 	own, loopback bool
 	key           string
 	http          *http.Client
-	// textBytes is how much of a text is sent: maxTextBytes.
+	// textBytes is the number of bytes of a text that are sent: maxTextBytes.
 	textBytes int
 	patience  patience
 	// length is the length of the vectors: the configured length, or else the length of the first
@@ -106,8 +106,8 @@ func (o *remote) batch(texts []string) (inputs []input) {
 	return inputs
 }
 
-// request sends one request until it is answered, refused or abandoned. It sends the request
-// again only if the same request may succeed later and the wait ends before ctx.
+// request sends a request and returns the vectors. After an error it tries again if the same request
+// may succeed later and the wait before it ends before ctx does.
 func (o *remote) request(ctx context.Context, t task, inputs []input, use *Usage) ([][]float32, error) {
 	for tries := 1; ; tries++ {
 		vectors, err := o.try(ctx, t, inputs, use)
@@ -132,8 +132,8 @@ func (o *remote) request(ctx context.Context, t task, inputs []input, use *Usage
 	}
 }
 
-// try sends a request once. If it returns an error, it also returns the vectors before the first
-// unusable one, since they are paid for.
+// try sends a request once. With an error it also returns the vectors before the first unusable one,
+// because they are paid for.
 func (o *remote) try(ctx context.Context, t task, inputs []input, use *Usage) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.cfg.Timeout)
 	defer cancel()
@@ -173,6 +173,6 @@ func (o *remote) post(ctx context.Context, path string, body any, limit int64, i
 	return json.NewDecoder(http.MaxBytesReader(nil, resp.Body, limit)).Decode(into)
 }
 
-// answerBytes bounds the answer to n texts: 256 KiB hold some 10,000 numbers,
-// more than any model's vector has.
+// answerBytes returns the largest size of an answer to n texts. It allows 256 KiB for each vector,
+// which is about 10,000 numbers and more than any model returns.
 func answerBytes(n int) int64 { return 64<<10 + int64(n)*256<<10 }

@@ -20,8 +20,8 @@ const (
 	maxRest   = 5 * time.Minute
 )
 
-// backoff doubles with every try and is shortened at random by up to a half, so
-// that clients that failed together do not come back together.
+// backoff returns the wait after a number of tries. It doubles with every try, and is shortened at
+// random by up to a half, so that clients that failed together do not try again together.
 func backoff(tries int) time.Duration {
 	full := min(maxWait, firstWait<<min(tries-1, 8))
 	return full - time.Duration(rand.Float64()*float64(full)/2)
@@ -37,8 +37,7 @@ type patience struct {
 	why      error
 }
 
-// tired returns the error because of which no question is sent now, or nil if a question may be
-// sent.
+// tired returns an error during a pause, else nil. Callers must not send a question during a pause.
 func (p *patience) tired() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/memkernel/memkernel/internal/endpoint"
 )
 
-// service is a provider that is a server: its address, its limits and its protocol.
+// service describes a provider with a server: its address, limits and protocol.
 type service struct {
 	name    string
 	baseURL string
@@ -21,21 +21,21 @@ type service struct {
 	families []string
 	// dimensions is the member of a request for the length of vectors.
 	dimensions string
-	// maxBatch and batchBytes bound a request. Bytes bound tokens, since hardly a
-	// vocabulary makes more than one token of a byte.
+	// maxBatch is the largest number of texts in a request. batchBytes bounds their size, and thereby
+	// their tokens, because nearly all tokenizers make at most one token of a byte.
 	maxBatch, batchBytes int
 }
 
-// openAI is any server with OpenAI's API. It takes 2,048 texts and 300,000 tokens
+// openAI stands for every server with OpenAI's API. OpenAI's own takes 2,048 texts and 300,000 tokens
 // in a request.
 var openAI = &service{name: providerOpenAI, baseURL: defaultBaseURL, domain: "api.openai.com",
 	keyEnvs: []string{defaultAPIKeyEnv}, model: defaultModel, families: []string{"text-embedding-"},
 	dimensions: "dimensions", maxBatch: maxBatchSize, batchBytes: defaultBatchBytes}
 
-// services are the providers that are servers, in the order in which "auto" looks for their keys;
-// ollama is only taken by name. Limits are those of the providers' reference pages as of 2026-11:
-// gemini takes 100 texts in a request, voyage 1,000 and 120,000 tokens, mistral 16,384 tokens,
-// which 40 KiB of prose stay below (larger requests are halved by Fill).
+// services are the providers with servers, in the order in which "auto" looks for their keys. "auto"
+// never takes ollama. The limits are from the providers' reference pages as of 2026-11. Gemini takes
+// 100 texts in a request. Voyage takes 1,000 texts and 120,000 tokens. Mistral takes 16,384 tokens, and
+// 40 KiB of prose have fewer. Fill halves requests that are too large.
 var services = []*service{
 	openAI,
 	{name: providerGemini, baseURL: "https://generativelanguage.googleapis.com/v1beta", domain: "generativelanguage.googleapis.com",
@@ -51,7 +51,7 @@ var services = []*service{
 		dimensions: "dimensions", maxBatch: maxBatchSize, batchBytes: defaultBatchBytes},
 }
 
-// serviceOf finds a provider by name, nil if it is not one.
+// serviceOf returns the service with a name, or nil.
 func serviceOf(name string) *service {
 	i := slices.IndexFunc(services, func(s *service) bool { return s.name == name })
 	if i < 0 {
@@ -60,8 +60,7 @@ func serviceOf(name string) *service {
 	return services[i]
 }
 
-// own reports whether a base URL is the provider's own, its regional hosts
-// too.
+// own reports whether a base URL is on a host of the provider, including its regional hosts.
 func (s *service) own(base *url.URL) bool { return endpoint.Own(base, s.domain) }
 
 // knows reports whether a model's name is one of the provider's.
@@ -69,7 +68,7 @@ func (s *service) knows(model string) bool {
 	return slices.ContainsFunc(s.families, func(f string) bool { return strings.HasPrefix(model, f) })
 }
 
-// keyEnv returns the usual variable that is set, else the first.
+// keyEnv returns the first of the usual variables that is set. If none is set, it returns the first.
 func (s *service) keyEnv() string {
 	for _, env := range s.keyEnvs {
 		if hasKey(env) {
@@ -79,8 +78,8 @@ func (s *service) keyEnv() string {
 	return s.keyEnvs[0]
 }
 
-// prefixes returns the words that a model expects before questions and texts, by its makers'
-// model cards, and that no other client adds.
+// prefixes returns the texts that a model expects before questions and documents, as its model card
+// says, and that the server does not add.
 func (s *service) prefixes(model string) (query, document string) {
 	switch {
 	case s.name == providerGemini && geminiTwo(model):

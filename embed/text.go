@@ -6,11 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Compose returns the text from which a chunk's vector is made: the headings that it is under,
-// joined by " > ", a blank line, and its text. Headings that the text itself begins with are not
-// repeated, and lines that are nothing but an HTML comment are left out, such as the markers of
-// appended entries. Cached vectors are stored by the chunk and not by this text. So a change of
-// Compose's result must also change the result of Model.
+// Compose returns the text that is embedded for a chunk: its headings joined by " > ", a blank line,
+// and the chunk's text. It omits headings at the beginning of the chunk's text, and lines with only an
+// HTML comment, such as the markers of appended entries. Vectors are stored by the chunk's hash, not
+// by the result of Compose. So if Compose changes, the result of Model must change too.
 func Compose(trail []string, text string) string {
 	lines := strings.Split(text, "\n")
 	for len(lines) > 0 && (blank(lines[0]) || slices.Contains(trail, heading(lines[0]))) {
@@ -35,8 +34,7 @@ func heading(line string) string {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// fit puts a prefix before a text and cuts the whole to at most size bytes, before a rune that
-// would be torn.
+// fit returns prefix and text, cut to at most size bytes without cutting a rune.
 func fit(prefix, text string, size int) string {
 	input := prefix + text
 	if len(input) <= size {

@@ -23,7 +23,7 @@ type input struct {
 	media *Media
 }
 
-// members is an object of a request in JSON.
+// members is a JSON object of a request.
 type members map[string]any
 
 // body returns the path below the base URL and the body to send there as JSON, in the service's
@@ -92,7 +92,7 @@ func (s *service) authorize(h http.Header, key string) {
 	h.Set("Authorization", "Bearer "+key)
 }
 
-// answer is a server's answer. Its members are those of all services.
+// answer is a server's answer. It has the members of all services.
 type answer struct {
 	Data  []row `json:"data"` // of OpenAI's API and the APIs modelled on it
 	Usage struct {
@@ -112,7 +112,7 @@ type row struct {
 	Embedding vector `json:"embedding"`
 }
 
-// rows returns the vectors as the answer holds them.
+// rows returns the vectors of the answer in its order.
 func (a *answer) rows() []row {
 	for _, v := range a.Embeddings {
 		a.Data = append(a.Data, row{Embedding: v})

@@ -10,9 +10,8 @@ import (
 	"path/filepath"
 )
 
-// WriteModel makes a small static model in a folder, as provider local loads it:
-// words are its tokens, and every one has a vector of the given length that only
-// its spelling decides. Like Provider it knows nothing of meaning.
+// WriteModel writes a small static model to a folder, for provider local. Its tokens are words. The
+// vector of each has the given length and depends only on the word's spelling, not on its meaning.
 func WriteModel(dir string, length int, words ...string) error {
 	vocab := map[string]int{"[UNK]": 0}
 	for _, w := range words {

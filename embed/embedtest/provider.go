@@ -1,6 +1,6 @@
-// Package embedtest is a provider for tests: deterministic, without a network, and without any
-// notion of meaning. A vector is a bag of hashed words, so texts are near when they share words.
-// It knows no synonyms. Figures of retrieval quality that are made with it mean nothing.
+// Package embedtest is an embedding provider for tests. It is deterministic and needs no network. A
+// vector is a bag of hashed words, so texts that share words are near each other. It knows no
+// synonyms, so it can't be used to measure the quality of retrieval.
 package embedtest
 
 import (
@@ -43,8 +43,8 @@ func (Provider) EmbedDocuments(ctx context.Context, texts []string) (embed.Resul
 	return res, ctx.Err()
 }
 
-// Vector returns the unit vector of a text's words, in lower case. The vector of a text without
-// words is that of its characters as one word.
+// Vector returns a vector of length 1 for the words of a text, in lower case. If the text has no words,
+// it is treated as one word.
 func Vector(text string) []float32 {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
@@ -56,8 +56,8 @@ func Vector(text string) []float32 {
 	return v
 }
 
-// bag adds a signed one for every word at its hashed place and scales the sum to
-// length 1; nil if nothing is left of it.
+// bag returns the vector that has +1 or −1 for every word at the index of the word's hash, scaled to
+// length 1. It returns nil if the sum is zero.
 func bag(words []string) []float32 {
 	sum := make([]float64, Dim)
 	for _, w := range words {

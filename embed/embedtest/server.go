@@ -12,19 +12,17 @@ import (
 
 // Asked is a request that a Server received.
 type Asked struct {
-	// Path and Key are as sent.
+	// Path is the path of the request. Key is the key that was sent.
 	Path, Key string
-	// Model, Task and Dimensions are "", "" and 0 where the request doesn't set
-	// them.
+	// Model, Task and Dimensions are zero if the request doesn't set them.
 	Model, Task string
 	Dimensions  int
 	// Texts are the texts to embed. Media are the types of the files among them.
 	Texts, Media []string
 }
 
-// Server speaks like a provider, on this machine, and gives the vectors of Provider. It refuses
-// requests that the provider would refuse: those with a path, a member or a key that is not the
-// provider's.
+// Server implements the protocol of a provider on this machine, and returns the vectors of Provider.
+// It refuses requests whose path, members or key the provider would refuse.
 type Server struct {
 	*httptest.Server
 	provider, key string
@@ -34,8 +32,8 @@ type Server struct {
 	refuse http.HandlerFunc
 }
 
-// NewServer starts a server that speaks like a provider of package embed and wants
-// a key, or none if key is "". It must be closed.
+// NewServer starts a server with the protocol of a provider of package embed. It requires the key,
+// unless key is "". The caller must close the server.
 func NewServer(provider, key string) *Server {
 	s := &Server{provider: provider, key: key}
 	s.Server = httptest.NewServer(s)
@@ -60,7 +58,7 @@ func (s *Server) Asked() []Asked {
 	return append([]Asked{}, s.asked...)
 }
 
-// Refuse sets a handler that answers from now on in the server's place; nil removes it.
+// Refuse sets a handler that answers all later requests in place of the server. nil removes it.
 func (s *Server) Refuse(h http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// addedToken is a token that is looked for before the text is cut into pieces.
+// addedToken is a token that is searched for before a text is cut into pieces.
 type addedToken struct {
 	ID         int    `json:"id"`
 	Content    string `json:"content"`
@@ -17,10 +17,10 @@ type addedToken struct {
 	Normalized bool   `json:"normalized"`
 }
 
-// added are such tokens by their first byte, longest first.
+// added holds added tokens by their first byte, the longest first.
 type added struct{ byFirst map[byte][]addedToken }
 
-// part is a part of a text: a token, or with id -1 the text between two.
+// part is a token in a text, or with id -1 the text between two tokens.
 type part struct {
 	id   int
 	text string
@@ -38,7 +38,7 @@ func (a *added) add(t addedToken) {
 	a.byFirst[t.Content[0]] = list
 }
 
-// cut cuts a text at the tokens, the leftmost and of these the longest first.
+// cut cuts a text at its tokens. Where several tokens begin, it takes the longest.
 func (a *added) cut(text string) []part {
 	var out []part
 	from := 0
@@ -76,15 +76,14 @@ func (a *added) at(text string, i int) (addedToken, bool) {
 	return addedToken{}, false
 }
 
-// alone reports whether a part of a text is no part of a longer word.
+// alone reports whether text[from:to] is not part of a longer word.
 func alone(text string, from, to int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:from])
 	after, _ := utf8.DecodeRuneInString(text[to:])
 	return (from == 0 || !isWord(before)) && (to == len(text) || !isWord(after))
 }
 
-// isWord reports whether r is a character of \w: letters, marks, digits and
-// connectors.
+// isWord reports whether the class \w of expressions matches r: letters, marks, digits and connectors.
 func isWord(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc)
 }

@@ -1,6 +1,6 @@
-// Package static makes vectors of texts in this process, from static embedding models: a table
-// with one vector per token. The vector of a text is the mean of its tokens' vectors. They are
-// read from a folder as Model2Vec publishes them:
+// Package static makes vectors of texts in this process with static embedding models. Such a model is
+// a table with a vector for each token. The vector of a text is the mean of its tokens' vectors. A
+// model is a folder in the format of Model2Vec:
 //
 //	model.safetensors  embeddings [rows, length]; weights [tokens] and mapping
 //	                   [tokens] (token to row) in models with a shared table
@@ -11,16 +11,16 @@
 //	                                                                      │
 //	vector ◄── length 1 (normalize) ◄── mean ◄── weight · row ◄── mapping ┘
 //
-// The vectors are those of model2vec's encode (github.com/MinishLab/model2vec): unknown tokens
-// are left out where the tokenizer names one, and the first 512 of the others count. The known
-// tokenizer models are WordPiece, WordLevel and Unigram, with the normalizers and pre-tokenizers
-// that such models ship. Any other one, such as BPE, is refused and not guessed at.
+// The vectors equal those of model2vec's encode (github.com/MinishLab/model2vec). If the tokenizer
+// names an unknown token, such tokens are left out. The first 512 of the others count. The package
+// supports the tokenizer models WordPiece, WordLevel and Unigram, with the normalizers and
+// pre-tokenizers of published models. It refuses all others, such as BPE.
 //
 // The table stays in its file, and only the rows of a text's tokens are read. All files are checked
-// when a model is loaded. Errors name file and member. Nothing in them is trusted.
+// when a model is loaded. Errors name the file and the member.
 //
-// Transformer encoders, as in ONNX files, are not loaded. The runtimes that carry them without
-// cgo are parts of frameworks (GoMLX under hugot, some 30 direct imports and a compiler of
-// graphs), or incomplete. Apart from their weight they are several times slower than the servers
-// that users have for such models, which provider ollama or openai reaches on the same machine.
+// Transformer models, such as ONNX files, are not supported. The runtimes without cgo are incomplete or
+// part of large frameworks (GoMLX in hugot needs some 30 direct imports and a graph compiler). They
+// are also several times slower than a local server with such a model, which users can configure as
+// provider ollama or openai.
 package static

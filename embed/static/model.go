@@ -22,12 +22,13 @@ type Model struct {
 
 	file  *os.File
 	table tensor
-	// weights and rows are by token. They are empty if the model has none.
+	// weights holds the weight of each token, and rows its row in the table. Each is nil if the
+	// model has none.
 	weights, rows []float64
 }
 
 const (
-	// textTokens is how many tokens of a text count, as with model2vec.
+	// textTokens is the number of tokens of a text that count, the same as in model2vec.
 	textTokens = 512
 
 	maxTokenizerBytes = 256 << 20
@@ -74,7 +75,8 @@ func (m *Model) open(tokens, conf []byte) error {
 	return err
 }
 
-// openRegular opens a regular file: a pipe would block, a device never end.
+// openRegular opens a regular file. It refuses others, because a pipe may block and a device may have
+// no end.
 func openRegular(path string) (*os.File, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -86,7 +88,7 @@ func openRegular(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// missing adds the files that the folder should have.
+// missing adds to the error of a missing file which files the folder must hold.
 func missing(err error, dir string) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -179,14 +181,15 @@ func (m *Model) tensors(file io.ReaderAt, size int64) error {
 	return nil
 }
 
-// samples is how many blocks of the tensors' file are part of the fingerprint.
+// samples is the number of blocks of the tensors' file in the fingerprint. sampleBytes is the size of a
+// block.
 const (
 	samples     = 256
 	sampleBytes = 4 << 10
 )
 
-// fingerprint identifies a model by its tokenizer, settings, and the size,
-// header and evenly spread blocks of the tensors: two models differ all over.
+// fingerprint returns a hash of the tokenizer, the settings, and the size, beginning and evenly spread
+// blocks of the tensors' file. The numbers of two models differ nearly everywhere, so blocks suffice.
 func fingerprint(tokens, conf []byte, file io.ReaderAt, size int64) (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %d %d\n", len(tokens), len(conf), size)
@@ -206,7 +209,7 @@ func (m *Model) Name() string { return filepath.Base(m.dir) }
 // Dir returns the folder.
 func (m *Model) Dir() string { return m.dir }
 
-// Fingerprint identifies the model, wherever its folder is.
+// Fingerprint returns an identifier of the model that does not depend on the place of its folder.
 func (m *Model) Fingerprint() string { return m.mark }
 
 // Dim returns the length of the vectors.
@@ -242,10 +245,10 @@ func (m *Model) Embed(text string) ([]float32, error) {
 	return m.mean(sum, len(ids)), nil
 }
 
-// errShrunk means that a part of the model's file is no longer there.
+// errShrunk means that a part of the model's file is missing.
 var errShrunk = errors.New("the file shrank or can't be read any more: put it back whole, and start again")
 
-// add adds a token's row, which it reads from the file.
+// add reads a token's row from the file and adds it to sum.
 func (m *Model) add(file io.ReaderAt, sum []float64, id int) error {
 	row, weight := id, 1.0
 	if m.weights != nil {
@@ -261,7 +264,7 @@ func (m *Model) add(file io.ReaderAt, sum []float64, id int) error {
 	return err
 }
 
-// mean returns the sum over n tokens, and of length 1 if the model wants that.
+// mean returns sum divided by n, scaled to length 1 if the model requires it.
 func (m *Model) mean(sum []float64, n int) []float32 {
 	var square float64
 	for i := range sum {

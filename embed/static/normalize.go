@@ -11,10 +11,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// normalizer makes a text of a text.
+// normalizer returns the normalized form of a text.
 type normalizer func(string) (string, error)
 
-// normalizerFile is a normalizer in tokenizer.json. Its type decides which other members count.
+// normalizerFile is a normalizer in tokenizer.json. The comments name the type that uses a member.
 type normalizerFile struct {
 	Type string `json:"type"`
 
@@ -34,11 +34,11 @@ type normalizerFile struct {
 	Map     []byte  `json:"precompiled_charsmap"` // Precompiled
 }
 
-// pattern is a text, or an expression of Oniguruma's, with lookahead, which regexp does not
-// support.
+// pattern is a text, or an expression in the syntax of Oniguruma. Such an expression may have a
+// lookahead, which the package regexp does not support.
 type pattern struct{ String, Regex string }
 
-// on returns a switch that may be missing.
+// on returns *b, or otherwise if b is nil.
 func on(b *bool, otherwise bool) bool {
 	if b == nil {
 		return otherwise
@@ -50,7 +50,7 @@ func plain(f func(string) string) normalizer {
 	return func(s string) (string, error) { return f(s), nil }
 }
 
-// plainNormalizers have no settings.
+// plainNormalizers are the normalizers without settings.
 var plainNormalizers = map[string]func(string) string{
 	"NFC":          norm.NFC.String,
 	"NFD":          norm.NFD.String,
@@ -60,7 +60,7 @@ var plainNormalizers = map[string]func(string) string{
 	"StripAccents": withoutMarks,
 }
 
-// normalizer returns the function of a file. Without a file, a text stays as it is.
+// normalizer returns the function that f describes. A nil f changes nothing.
 func (f *normalizerFile) normalizer() (normalizer, error) {
 	if f == nil {
 		return plain(func(s string) string { return s }), nil
@@ -138,15 +138,15 @@ func (f *normalizerFile) prepend(s string) string {
 	return f.Prepend + s
 }
 
-// maxGrowth bounds the length of a text after replacements, in times its length before.
+// maxGrowth bounds how many times longer a text may become by replacements.
 const maxGrowth = 64
 
 var errGrowth = errors.New("normalizer: it blows the text up")
 
-// matchTime bounds an expression with a text: they come with the model and need not be reasonable.
+// matchTime bounds the time of matching an expression, because expressions of a model may be slow.
 const matchTime = 2 * time.Second
 
-// replace puts the content in the place of each match that is not empty.
+// replace returns a normalizer that replaces each match that is not empty by the content.
 func (f *normalizerFile) replace() (normalizer, error) {
 	if f.Pattern.String != "" {
 		return func(s string) (string, error) {
@@ -183,7 +183,7 @@ func (f *normalizerFile) replace() (normalizer, error) {
 	}, nil
 }
 
-// withoutMarks removes the marks above and below letters; a text must be decomposed for that.
+// withoutMarks removes combining marks, such as accents. The text must be decomposed.
 func withoutMarks(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
@@ -193,7 +193,7 @@ func withoutMarks(s string) string {
 	}, s)
 }
 
-// cleanText removes control characters and makes one kind of space of all.
+// cleanText removes control characters, and replaces every white space character by a space.
 func cleanText(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -206,7 +206,7 @@ func cleanText(s string) string {
 	}, s)
 }
 
-// spaced puts spaces round Chinese characters.
+// spaced puts spaces around Chinese characters.
 func spaced(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -219,7 +219,7 @@ func spaced(s string) string {
 	return b.String()
 }
 
-// isHan reports whether r is in the blocks that BERT takes for Chinese.
+// isHan reports whether r is in the blocks that BERT treats as Chinese.
 func isHan(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||
 		r >= 0x2A700 && r <= 0x2B73F || r >= 0x2B740 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF ||

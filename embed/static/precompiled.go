@@ -10,7 +10,8 @@ import (
 )
 
 // charsmap is SentencePiece's table of character replacements: a double-array trie (Yata,
-// darts-clone) over their bytes, whose values are places in a list of texts that end with a zero.
+// darts-clone) over the bytes of characters. Its values are offsets in texts, where each text ends with
+// a zero byte.
 //
 //	4 bytes  length of the trie in bytes, little-endian
 //	trie     units of 4 bytes
@@ -38,8 +39,7 @@ func parseCharsmap(table []byte) (normalizer, error) {
 	return m.normalize, nil
 }
 
-// maxCluster is the length in bytes from which a cluster of characters is no
-// longer looked up as one; the rule of Hugging Face's tokenizers.
+// A cluster of maxCluster bytes or more is not looked up as a whole, as in Hugging Face's tokenizers.
 const maxCluster = 6
 
 func (m charsmap) normalize(s string) (string, error) {
@@ -70,7 +70,8 @@ func (m charsmap) each(b *strings.Builder, cluster string) {
 	}
 }
 
-// become returns the replacement of the shortest known beginning of a text.
+// become returns the replacement of the shortest prefix of s that the table has. It returns
+// false if it has none.
 func (m charsmap) become(s string) ([]byte, bool) {
 	unit := m.trie[0]
 	at := uint64(offset(unit))
@@ -105,5 +106,5 @@ func (m charsmap) text(at uint32) ([]byte, bool) {
 	return m.texts[at:][:end], true
 }
 
-// offset returns where a unit's children lie, relative to it.
+// offset returns the offset of a unit's children relative to the unit.
 func offset(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }

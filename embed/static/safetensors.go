@@ -21,7 +21,7 @@ type tensor struct {
 // maxHeader is the longest header that the format allows.
 const maxHeader = 100_000_000
 
-// sizes are the bytes of a number by kind.
+// sizes holds the bytes of a number, by kind.
 var sizes = map[string]int{"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I8": 1, "U8": 1, "I16": 2, "U16": 2, "I32": 4, "U32": 4, "I64": 8, "U64": 8, "BOOL": 1}
 
 // parseTensors reads a safetensors file, github.com/huggingface/safetensors:
@@ -105,16 +105,16 @@ func product(n int, shape []int) (int, error) {
 	return n, nil
 }
 
-// errKind is for numbers that are not of a kind that can be used.
+// errKind is the error for numbers of an unsupported kind.
 var errKind = errors.New("its numbers are of a kind that can't be used here")
 
-// reals and wholes are the kinds of numbers that can be used, and those among them for row numbers.
+// reals are the supported kinds of numbers. wholes are the supported kinds of row numbers.
 var (
 	reals  = []string{"F64", "F32", "F16", "BF16", "I8"}
 	wholes = []string{"I64", "I32"}
 )
 
-// of returns an error unless the numbers are of one of some kinds.
+// of returns an error unless the kind of the numbers is among kinds.
 func (t tensor) of(kinds []string) error {
 	if slices.Contains(kinds, t.kind) {
 		return nil
@@ -122,7 +122,7 @@ func (t tensor) of(kinds []string) error {
 	return fmt.Errorf("%w: %.20q; %s can", errKind, t.kind, strings.Join(kinds, ", "))
 }
 
-// read reads n numbers of the tensor from the ith on.
+// read reads n numbers of the tensor from index i.
 func (t tensor) read(file io.ReaderAt, i, n int) ([]float64, error) {
 	width := sizes[t.kind]
 	raw, out := make([]byte, n*width), make([]float64, n)
@@ -155,7 +155,7 @@ func decode(kind string, data []byte) float64 {
 	return float64(int8(data[0]))
 }
 
-// half returns a number of IEEE 754 binary16.
+// half converts a number from IEEE 754 binary16.
 func half(b uint16) float32 {
 	sign := uint32(b>>15) << 31
 	exp, frac := uint32(b>>10)&0x1f, uint32(b)&0x3ff

@@ -7,11 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// splitter cuts pieces of a text into smaller ones. first reports whether the
-// first of them begins the text.
+// splitter cuts pieces of a text into smaller pieces. first reports whether pieces[0] begins the text.
 type splitter func(pieces []string, first bool) []string
 
-// splitterFile is a pre-tokenizer in tokenizer.json. Its type decides which other members count.
+// splitterFile is a pre-tokenizer in tokenizer.json. The comments name the type that uses a member.
 type splitterFile struct {
 	Type string `json:"type"`
 
@@ -23,7 +22,7 @@ type splitterFile struct {
 	Split       *bool   `json:"split"`
 }
 
-// splitter returns the function of a file. Without a file, pieces stay as they are.
+// splitter returns the function that f describes. A nil f changes nothing.
 func (f *splitterFile) splitter() (splitter, error) {
 	if f == nil {
 		return func(pieces []string, _ bool) []string { return pieces }, nil
@@ -59,7 +58,7 @@ func (f *splitterFile) sequence() (splitter, error) {
 	}, nil
 }
 
-// each cuts every piece by itself.
+// each returns a splitter that calls f for each piece.
 func each(f func(string) []string) splitter {
 	return func(pieces []string, _ bool) (out []string) {
 		for _, p := range pieces {
@@ -69,7 +68,8 @@ func each(f func(string) []string) splitter {
 	}
 }
 
-// class is the role of a character in a cut: part of a run of its class, alone, or left out.
+// class is the role of a character in a cut: left out, a piece by itself, or part of a run of
+// characters of the same class.
 type class int
 
 const (
@@ -107,13 +107,13 @@ func bertRune(r rune) class {
 	return firstRun
 }
 
-// isPunctuation reports whether r is punctuation in Unicode or one of the
-// signs of ASCII.
+// isPunctuation reports whether r is punctuation in Unicode, or an ASCII character other than letters,
+// digits, space and control characters.
 func isPunctuation(r rune) bool {
 	return r < utf8.RuneSelf && r > ' ' && r != 0x7f && !unicode.IsLetter(r) && !unicode.IsDigit(r) || unicode.IsPunct(r)
 }
 
-// wordRune is \w+|[^\w\s]+.
+// wordRune returns the classes for cutting a text into the matches of \w+|[^\w\s]+.
 func wordRune(r rune) class {
 	switch {
 	case isWord(r):
@@ -124,8 +124,8 @@ func wordRune(r rune) class {
 	return firstRun + 1
 }
 
-// metaspace is SentencePiece's way with spaces: they become a character of the words that follow
-// them.
+// metaspace returns SentencePiece's splitter, which replaces a space by a mark at the beginning of the
+// next word.
 func (f *splitterFile) metaspace() (splitter, error) {
 	mark, scheme := "▁", f.Scheme
 	if f.Replacement != nil {

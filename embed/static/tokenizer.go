@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// tokenizer makes token numbers of a text.
+// tokenizer converts a text to token numbers.
 type tokenizer struct {
 	normalize normalizer
 	split     splitter
@@ -17,17 +17,17 @@ type tokenizer struct {
 	tokens    int   // how many token numbers there may be
 }
 
-// vocabulary makes token numbers of a piece.
+// vocabulary converts a piece of a text to token numbers.
 type vocabulary struct {
 	encode func(piece string, ids []int) []int
 	// max is the highest number.
 	max int
 	// unknown is the number of the token for unknown pieces if the vocabulary names it, else -1.
-	// A text has no such tokens.
+	// encode of the tokenizer removes these tokens.
 	unknown int
 }
 
-// maxTokens bounds token numbers, far above any vocabulary.
+// maxTokens bounds token numbers. It is far above the size of any vocabulary.
 const maxTokens = 1 << 26
 
 // parseTokenizer reads tokenizer.json.
@@ -70,7 +70,7 @@ func parseTokenizer(data []byte) (*tokenizer, error) {
 	return t, nil
 }
 
-// encode makes the token numbers of a text, without unknown ones.
+// encode returns the token numbers of a text, without the token for unknown pieces.
 func (t *tokenizer) encode(text string) ([]int, error) {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	var ids []int

@@ -25,7 +25,7 @@ const (
 	// unkPenalty is how much worse than the worst piece an unknown character is,
 	// as in SentencePiece.
 	unkPenalty = 10
-	// longestPiece bounds the lookups; no vocabulary has longer pieces.
+	// longestPiece bounds the length of the pieces that are looked up.
 	longestPiece = 256
 )
 
@@ -58,12 +58,12 @@ func parseUnigram(raw json.RawMessage) (v vocabulary, err error) {
 			return v, fmt.Errorf("unk_id %d is not in vocab", u.unk)
 		}
 	}
-	// In model2vec only vocabularies with an unk_token leave unknown pieces out.
+	// As in model2vec, unknown pieces are left out only with vocabularies that have an unk_token.
 	return vocabulary{encode: u.encode, max: len(u.scores) - 1, unknown: -1}, nil
 }
 
-// scored is a piece and its score: ["piece", -3.2]. It is read by hand: there may be half a
-// million, for which reflection takes seconds.
+// scored is a piece and its score, in JSON ["piece", -3.2]. It has its own UnmarshalJSON, because
+// reflection would take seconds for half a million pieces.
 type scored struct {
 	piece string
 	score float64
@@ -91,8 +91,8 @@ func (s *scored) UnmarshalJSON(b []byte) error {
 
 var errScored = errors.New("vocab: an entry is no piece with its score")
 
-// step is the best way to a place in a text: its score, the beginning of its last piece, and that
-// piece's number, -1 for an unknown character.
+// step describes the best pieces up to an offset of a text: their score, and the beginning and the
+// number of the last piece. The number is -1 for an unknown character.
 type step struct {
 	score float64
 	from  int
@@ -109,7 +109,7 @@ func (u *unigram) encode(text string, ids []int) []int {
 		u.extend(text, from, size, best)
 		from += size
 	}
-	// Unknown neighbours are one unknown token together.
+	// Several unknown characters in a row become one unknown token.
 	var path []int
 	for at := len(text); at > 0; at = best[at].from {
 		path = append(path, best[at].id)
@@ -125,7 +125,7 @@ func (u *unigram) encode(text string, ids []int) []int {
 	return ids
 }
 
-// extend finds the pieces that begin at a place.
+// extend updates best with the pieces that begin at offset from.
 func (u *unigram) extend(text string, from, size int, best []step) {
 	whole := false // a piece is the character itself
 	for to := from + size; to <= len(text) && to-from <= u.longest; {

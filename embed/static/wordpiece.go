@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// wordPiece cuts a word into the longest pieces that it knows, from the left.
+// wordPiece cuts a word into pieces from the left. Each is the longest piece in the vocabulary.
 type wordPiece struct {
 	Vocab   map[string]int `json:"vocab"`
 	Unknown *string        `json:"unk_token"`
-	// Prefix is that of pieces that don't begin a word.
+	// Prefix begins the pieces that don't begin a word.
 	Prefix string `json:"continuing_subword_prefix"`
-	// Longest is the number of characters from which on a word is unknown.
+	// Longest is the largest number of characters of a word. A longer word is unknown.
 	Longest int `json:"max_input_chars_per_word"`
 
 	unk int
 }
 
-// parseWords reads a vocabulary of whole words, or of pieces of words too.
+// parseWords reads a vocabulary of whole words, or of words and pieces if pieces is set.
 func parseWords(raw json.RawMessage, pieces bool) (v vocabulary, err error) {
 	w := &wordPiece{Prefix: "##", Longest: 100}
 	if err := json.Unmarshal(raw, w); err != nil {
@@ -73,8 +73,7 @@ func (w *wordPiece) pieces(word string, ids []int) []int {
 	return ids
 }
 
-// piece returns the longest known piece from a place on; an empty one if none
-// is.
+// piece returns the longest known piece that begins at from. to is from if there is none.
 func (w *wordPiece) piece(word string, from int) (id, to int) {
 	for to = len(word); to > from; {
 		piece := word[from:to]
