@@ -11,9 +11,9 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Appended is where an entry is.
+// Appended is the result of Append: the place of the entry.
 type Appended struct {
-	// Ref is the entry's text, without its marker.
+	// Ref cites the entry's text, without its marker.
 	Ref memkernel.Ref
 	// Existed reports whether the entry already existed. Append then wrote nothing.
 	Existed bool
@@ -51,7 +51,7 @@ func (s *Store) Append(ctx context.Context, path, id, text string) (Appended, er
 // maxID bounds the id of an entry.
 const maxID = 128 // bytes
 
-// validID allows the characters that can be in an HTML comment on one line.
+// validID reports whether an id has only characters that are allowed in a marker.
 func validID(id string) bool {
 	for i := range len(id) {
 		c := id[i]
@@ -77,8 +77,8 @@ func checkEntry(id, text string) error {
 // lateMark begins the line above an entry for a closed log.
 const lateMark = "Late entry for "
 
-// appendAt appends an entry to a place. An entry for a closed log goes to today's log, with a link
-// to the closed log if that exists.
+// appendAt appends an entry to the file of a place. It appends an entry for a closed log to today's
+// log, with a link to the closed log if that exists.
 func (s *Store) appendAt(w Writer, pl place, id, text string) (Appended, error) {
 	late, note := "", ""
 	if s.isClosed(pl) {
@@ -112,7 +112,7 @@ func (s *Store) appendAt(w Writer, pl place, id, text string) (Appended, error) 
 	return Appended{}, fmt.Errorf("another program replaced the file %d times while it was being written", appendTries)
 }
 
-// daysAfter returns the date some days after a valid one.
+// daysAfter returns the date that is a number of days after date, which must be valid.
 func daysAfter(date string, days int) string {
 	t, _ := ParseDate(date, time.UTC)
 	return t.AddDate(0, 0, days).Format(dateLayout)
@@ -128,8 +128,8 @@ func (s *Store) findEntry(path, id, entry string) (Appended, error) {
 	return Appended{Ref: ref, Existed: ok}, nil
 }
 
-// tryAppend writes the entry unless it is there, after note. It reports whether the entry is in the
-// file that the path names now.
+// tryAppend appends note and the entry, unless the file has the entry already. settled reports whether
+// the path still names the file that has the entry.
 func (s *Store) tryAppend(w Writer, pl place, id, text, note string) (a Appended, settled bool, err error) {
 	if err := pl.checkWritable(s.opts.MaxFileBytes); err != nil {
 		return a, false, err
@@ -157,15 +157,15 @@ const ImportedDir = memoryDir + "/imported/"
 
 // retracted is the outcome of Retract.
 type retracted struct {
-	// Gone counts the removed entries. Changed are the ids of the entries that somebody changed
-	// meanwhile. These entries stay.
+	// Gone counts the removed entries. Changed lists the ids of entries that somebody has changed.
+	// These entries are not removed.
 	Gone    int
 	Changed []string
 }
 
-// Retract removes entries from a file that [Store.Append] wrote there, or from the later log that
-// has the late entries of a closed one. entries holds the appended texts by id. Retract skips
-// missing entries. If apply is false, it writes nothing.
+// Retract removes entries that [Store.Append] appended to a file. If the file is a closed log, it also
+// removes them from the later logs, which may have them as late entries. entries holds the appended
+// texts by id. Retract skips missing entries. If apply is false, it writes nothing.
 func (s *Store) Retract(ctx context.Context, path string, entries map[string]string, apply bool) (retracted, error) {
 	out, err := s.retract(ctx, path, entries, apply)
 	pl, lerr := s.locate(path)
@@ -214,8 +214,8 @@ func (s *Store) retract(ctx context.Context, path string, entries map[string]str
 	return retracted{}, fmt.Errorf("retract from %s: another program wrote to the file %d times meanwhile", path, appendTries)
 }
 
-// withoutEntry returns a text without an entry and its marker, and the blank line before it. same
-// is false if the text above the marker is not the entry.
+// withoutEntry removes an entry, its marker and the blank line before it from a text. found reports
+// whether the text has the marker. same is false if the text above the marker is not the entry.
 func withoutEntry(text, id, entry string) (rest string, found, same bool) {
 	start, end, found := findMarker(text, id)
 	above, same := endsWith(text[:start], entry)

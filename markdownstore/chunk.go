@@ -13,20 +13,20 @@ import (
 
 // chunk is a run of lines that is searched and cited as a whole.
 type chunk struct {
-	// ID depends on the path, the trail and the text. Equal chunks of a file are numbered in
-	// their order. ID does not depend on the place in the file otherwise. It has 32 hex digits.
+	// ID has 32 hex digits. It depends on the path, the trail, the text, and for equal chunks of a
+	// file on their order. It does not depend on the place in the file otherwise.
 	ID string
 	// StartLine and EndLine are 1-based and inclusive, in the file. Text is
 	// those lines, byte for byte, unless a single line had to be cut.
 	StartLine, EndLine int
 	// start and end are byte offsets in the file, end exclusive. overlap is the number of bytes at
-	// the beginning of Text that are also in the chunk before.
+	// the beginning of Text that are also in the previous chunk.
 	start, end, overlap int
 	// Trail is the list of headings that the whole chunk is under, outermost first. The chunk's
 	// own first heading is among them unless a sibling follows it in the same chunk. Chunks share
 	// it, so callers must not change it.
 	Trail []string
-	// Date is the document's, YYYY-MM-DD or "".
+	// Date is the date of the document, YYYY-MM-DD or "".
 	Date string
 	Text string
 	// Tokens is the size of Text in tokens of a fixed counter.
@@ -57,7 +57,7 @@ func (s *Store) Chunks(d Document) []chunk {
 	return chunksOf(d, &c)
 }
 
-// emit makes the chunk of a piece and hands it out.
+// emit makes the chunk of a piece and yields it.
 func (k *chunker) emit(p piece) {
 	if k.done {
 		return
@@ -78,7 +78,7 @@ func (k *chunker) unitAt(off int) int {
 	return sort.Search(len(k.units), func(i int) bool { return k.units[i].End > off })
 }
 
-// push takes a heading into force; those of its level and below end.
+// push adds a heading to the open headings. It first removes those of its own level and of lower ranks.
 func push(open []Unit, u Unit) []Unit {
 	for len(open) > 0 && open[len(open)-1].Level >= u.Level {
 		open = open[:len(open)-1]
@@ -86,8 +86,8 @@ func push(open []Unit, u Unit) []Unit {
 	return append(open, u)
 }
 
-// trailOf returns the trail common to the units first to last. The caller must ask for chunks in
-// order, since trailOf applies the headings before first as it advances.
+// trailOf returns the headings that all units from first to last are under. Callers must call it for
+// chunks in order, because it remembers the headings before first.
 func (k *chunker) trailOf(first, last int) []string {
 	for ; k.passed < first; k.passed++ {
 		if u := k.units[k.passed]; u.Kind == UnitHeading {
@@ -140,7 +140,7 @@ func (k *chunker) id(trail []string, text [sha256.Size]byte) string {
 const (
 	defaultChunkTokens   = 400
 	defaultOverlapTokens = 80
-	// minChunkTokens keeps chunks large enough to be worth citing.
+	// minChunkTokens is the smallest value of Chunking.Tokens. Smaller chunks are not worth citing.
 	minChunkTokens = 16
 )
 
@@ -149,9 +149,9 @@ type Chunking struct {
 	// Tokens is the size up to which chunks are filled. A code fence is kept in one piece up to
 	// twice that size.
 	Tokens int
-	// Overlap is the number of tokens at the end of a chunk that the next chunk repeats where a
-	// running text was cut. 0 means the default. A negative value means no overlap. Nothing is
-	// repeated where a section ends.
+	// Overlap is the number of tokens at the end of a chunk that the next chunk repeats if a text was
+	// cut between the two. 0 means the default. A negative value means no overlap. Nothing is
+	// repeated at the end of a section.
 	Overlap int
 }
 
@@ -180,10 +180,10 @@ func (c Chunking) Name() string {
 	return fmt.Sprintf("2/bytes-v1/%d/%d", c.Tokens, max(c.Overlap, 0))
 }
 
-// countTokens returns the fixed counter of chunk sizes: two eighths of a token
-// for an ASCII byte and three for any other, rounded up. That is a token for
-// four letters of English, and nine eighths for a Chinese character. It is no
-// model's count and must not be: it must not change when a model does.
+// countTokens counts the tokens of a text for the size of chunks. An ASCII byte is two eighths of a
+// token, and any other byte three eighths. The sum is rounded up. So four English letters are a token,
+// and a Chinese character is nine eighths of a token. The count does not depend on a model, because
+// chunks must not change with the model.
 func countTokens(s string) int {
 	other := 0
 	for i := range len(s) {
@@ -192,8 +192,8 @@ func countTokens(s string) int {
 	return (2*len(s) + other + 7) / 8
 }
 
-// splitLine cuts a text that has no place to break into pieces of at most limit tokens: after a
-// sentence, else after a space, else between runes. yield gets the end of each piece; the last is
+// splitLine cuts a long line into pieces of at most limit tokens. It cuts after a sentence if possible,
+// else after a space, else between runes. It calls yield with the end of each piece. The last end is
 // len(s).
 func splitLine(s string, limit int, yield func(end int)) {
 	for at := 0; at < len(s); {
@@ -206,8 +206,8 @@ func splitLine(s string, limit int, yield func(end int)) {
 	}
 }
 
-// fit returns the length of a prefix of s of at most limit tokens that ends
-// between runes; one rune at least.
+// fit returns the length of a prefix of s that has at most limit tokens and ends between runes. The
+// prefix has at least one rune.
 func fit(s string, limit int) int {
 	n := min(len(s), 4*limit)
 	for n > 1 {
@@ -227,8 +227,8 @@ func fit(s string, limit int) int {
 	return size
 }
 
-// runeStart moves n back to where a rune begins. Among bytes that are not
-// UTF-8 it stays.
+// runeStart returns n, or the beginning of the rune that a cut at n would divide. Among bytes that are
+// not UTF-8 it returns n.
 func runeStart(s string, n int) int {
 	for i := n; i > 0 && i > n-utf8.UTFMax; i-- {
 		if utf8.RuneStart(s[i]) {
@@ -241,7 +241,8 @@ func runeStart(s string, n int) int {
 	return n
 }
 
-// breakAt looks for a better place to break in the second half of s[:n].
+// breakAt returns the end of a sentence or of a word in the second half of s[:n]. If there is none, it
+// returns n.
 func breakAt(s string, n int) int {
 	space := 0
 	for i := n; i > n/2; i-- {

@@ -27,7 +27,7 @@ const (
 	kindFacts        Kind = "facts"        // memory/.facts/*.md, see [Store.FactFiles]
 )
 
-// tier is how a file ages.
+// tier says how a file ages.
 type tier string
 
 const (
@@ -41,8 +41,8 @@ const (
 	tierRecent tier = "recent"
 )
 
-// PageType is the type of the page that a file becomes in a prompt, by the
-// names that package pagevm uses; "" for files that have no place there.
+// PageType is the type of the page that a file becomes in a prompt, with the names of package pagevm.
+// It is "" for files that are not in prompts.
 type PageType string
 
 const (
@@ -72,7 +72,7 @@ const (
 	// memoryLower is the name that MEMORY.md may have if there is no MEMORY.md.
 	memoryLower = "memory.md"
 	userName    = "USER.md"
-	// bufferName holds the text of private sessions, in the root or in memory/.
+	// bufferName is the file, in the root or in memory/, with the text of private sessions.
 	bufferName = "working-buffer.md"
 )
 
@@ -96,7 +96,7 @@ var rootFiles = map[string]Class{
 // rootNames are the names of rootFiles, in byte order.
 var rootNames = slices.Sorted(maps.Keys(rootFiles))
 
-// anywhere reports whether a name of rootFiles means the same in memory/.
+// anywhere reports whether a file with a name of rootFiles has the same class in memory/.
 func anywhere(name string) bool {
 	switch rootFiles[name].Kind {
 	case KindState, KindBuffer, KindObservations:
@@ -125,7 +125,7 @@ func Classify(p string) (c Class, ok bool) {
 	return classifyMemory(strings.TrimPrefix(p, memoryDir+"/")), true
 }
 
-// classifyMemory takes the path below memory/.
+// classifyMemory returns the class of a Markdown file by its path below memory/.
 func classifyMemory(rel string) Class {
 	c := Class{Kind: KindTopic, Tier: tierEvergreen, PageType: pagePreference, Memory: true, Indexed: true}
 	stem := rel[:len(rel)-len(".md")]
@@ -144,8 +144,8 @@ func isMarkdown(name string) bool {
 	return len(name) > 3 && strings.EqualFold(name[len(name)-3:], ".md")
 }
 
-// skippedName reports whether a name is one that is never looked into: hidden
-// ones (.git, the kernel's own state, temps) and node_modules.
+// skippedName reports whether files and folders with a name are never read: hidden ones, such as .git
+// and temporary files, and node_modules.
 func skippedName(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "node_modules"
 }

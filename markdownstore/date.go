@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// dateLayout is how dates are written, in names and everywhere else.
+// dateLayout is the format of dates in names and texts.
 const dateLayout = "2006-01-02"
 
-// ParseDate reads YYYY-MM-DD as the first moment of that day in loc; a date
-// that no calendar has is refused.
+// ParseDate returns the first moment in loc of the day YYYY-MM-DD. It returns false for a date that
+// does not exist.
 func ParseDate(s string, loc *time.Location) (time.Time, bool) {
 	t, err := time.ParseInLocation(dateLayout, s, loc)
 	return t, err == nil
 }
 
-// dateIn finds the date in a path below memory/, without its extension, as
-// YYYY-MM-DD: the last one written so in the file's name, else eight digits at
-// the name's start, else year, month and day spread over folders
-// (2026/03/01, 2026-03/01). A date in a folder's name alone dates nothing.
+// dateIn returns the date in a path below memory/, as YYYY-MM-DD, or "". stem is the path without its
+// extension. It looks for the last date in the file's name, else for eight digits at the beginning of
+// the name, else for year, month and day in folders and name (2026/03/01, 2026-03/01). A date only in
+// the name of a folder does not count.
 func dateIn(stem string) string {
 	name := stem[strings.LastIndexByte(stem, '/')+1:]
 	for i := len(name) - len(dateLayout); i >= 0; i-- {
@@ -32,8 +32,8 @@ func dateIn(stem string) string {
 	return folderDate(stem, name)
 }
 
-// dateAt reads the ten bytes at i; a digit on either side makes it another
-// number. The separators may be '-', '_' or '.', both alike.
+// dateAt reads a date of ten bytes at i. The two separators must be equal: '-', '_' or '.'. A digit
+// directly before or after it means that it is no date.
 func dateAt(s string, i int) (string, bool) {
 	end := i + len(dateLayout)
 	if sep := s[i+4]; sep != s[i+7] || sep != '-' && sep != '_' && sep != '.' {
@@ -63,7 +63,8 @@ func folderDate(stem, name string) string {
 	return d
 }
 
-// validDate allows the years 1970 to 2199 so that other numbers stay numbers.
+// validDate returns the date of a year, a month and a day. It accepts only the years 1970 to 2199,
+// because other numbers are probably no years.
 func validDate(y, m, d string) (string, bool) {
 	s := y + "-" + m + "-" + d
 	if y < "1970" || y > "2199" {

@@ -11,7 +11,7 @@ import (
 // reason.
 var ErrDenied = errors.New("denied")
 
-// DenyReason is why a path was refused.
+// DenyReason is the reason for the refusal of a path.
 type DenyReason string
 
 const (
@@ -32,13 +32,13 @@ const (
 	DenyAgent DenyReason = "agent"
 	// denyNotFile is a folder, a pipe, a device.
 	denyNotFile DenyReason = "not_file"
-	// DenyClosed is a past day's log, to a replacement.
+	// DenyClosed refuses to replace the log of a past day.
 	DenyClosed DenyReason = "closed"
-	// DenyNotWritten is a file that index.include makes memory, to a write.
+	// DenyNotWritten refuses to write a file that is memory only by index.include.
 	DenyNotWritten DenyReason = "not_written"
-	// denyStanding is a file of standing instructions in a workspace with memory files, to a read.
+	// denyStanding refuses to read a file of standing instructions in a workspace with memory files.
 	denyStanding DenyReason = "standing"
-	// DenyInstructions is a file of standing instructions, to an append.
+	// DenyInstructions refuses to append to a file of standing instructions.
 	DenyInstructions DenyReason = "instructions"
 )
 
@@ -90,7 +90,7 @@ var ErrReadOnly = errors.New("not writable")
 // former content.
 var ErrFull = errors.New("the disk is full")
 
-// unwritable marks the errors of places that are read-only or full.
+// unwritable wraps the errors of read-only and full places with ErrReadOnly or ErrFull.
 func unwritable(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
@@ -101,8 +101,8 @@ func unwritable(err error) error {
 	return err
 }
 
-// checkWritable refuses a file that its owner made read-only, also where the
-// folder would let us replace it, and one that is above the limit.
+// checkWritable returns an error for a file that is larger than limit, and for a read-only file even if
+// its folder allows to replace it.
 func (pl place) checkWritable(limit int64) error {
 	if pl.info == nil {
 		return nil
@@ -116,7 +116,7 @@ func (pl place) checkWritable(limit int64) error {
 	return nil
 }
 
-// named puts the workspace's name of a place's file into an error of Files.
+// named sets the path in an error of Files to the path of the place in the workspace.
 func (pl place) named(err error) error {
 	var c *ConflictError
 	var d *DeniedError

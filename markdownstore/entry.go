@@ -38,8 +38,8 @@ func findEntry(path, text, id, entry string) (memkernel.Ref, bool) {
 	return citeAbove(path, text, start), true
 }
 
-// endsWith reports whether text ends with the lines of entry, and how many
-// bytes those take with their ends.
+// endsWith reports whether text ends with the lines of entry, and returns the size of these lines with
+// their line ends.
 func endsWith(text, entry string) (int, bool) {
 	for _, e := range [...]string{entry + "\n", toDOS(entry) + "\r\n"} {
 		if strings.HasSuffix(text, e) && (len(text) == len(e) || text[len(text)-len(e)-1] == '\n') {
@@ -49,7 +49,7 @@ func endsWith(text, entry string) (int, bool) {
 	return 0, false
 }
 
-// cite cites the n bytes of text from start on, without the last line end.
+// cite cites n bytes of text from start, without the last line end.
 func cite(path, text string, start int, entry string, n int) memkernel.Ref {
 	line := 1 + strings.Count(text[:start], "\n")
 	return memkernel.Ref{
@@ -79,7 +79,7 @@ func citeAbove(path, text string, marker int) memkernel.Ref {
 	return cite(path, text, start, entry, end-start)
 }
 
-// entryText returns a text as it may be in an entry.
+// entryText returns a text in the form in which Append writes it.
 func entryText(text string) string {
 	var b strings.Builder
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -90,8 +90,8 @@ func entryText(text string) string {
 	return b.String()
 }
 
-// EscapeMarkers puts a backslash in front of the lines of a text that could be taken for the
-// marker of an entry, except those that another text has: the file's text before the change.
+// EscapeMarkers puts a backslash before the lines of a text that look like the marker of an entry,
+// except lines that are already in before, the file's text before the change.
 func EscapeMarkers(before, text string) string {
 	if !strings.Contains(text, markerPrefix) {
 		return text
@@ -115,7 +115,7 @@ func EscapeMarkers(before, text string) string {
 	return b.String()
 }
 
-// Unmarked returns a text with empty lines in the place of the markers of entries.
+// Unmarked replaces the markers of entries in a text by empty lines.
 func Unmarked(text string) string {
 	if !strings.Contains(text, markerPrefix) {
 		return text
@@ -140,7 +140,7 @@ func openFence(text string) string {
 	return strings.Repeat(" ", sc.fence.column) + strings.Repeat(string(sc.fence.char), sc.fence.length)
 }
 
-// compose returns the bytes that make an entry of text at the end of old.
+// compose returns the bytes that must be appended to old to add an entry.
 func compose(pl place, old, id, text string) string {
 	block := text + "\n" + markerPrefix + id + markerSuffix + "\n"
 	dos := eolOf(old) == eolDOS
@@ -165,8 +165,8 @@ func compose(pl place, old, id, text string) string {
 	return lead + block
 }
 
-// tornTail returns the number of bytes of a block that an interrupted append left at the end of a
-// file. Only the rest is then written. Less than a line does not count.
+// tornTail returns the number of bytes of a block that an interrupted append left at the end of a file.
+// The caller then appends only the rest. tornTail ignores less than a line.
 func tornTail(old, block string) int {
 	line := strings.IndexByte(block, '\n') + 1
 	for n := min(len(old), len(block)-1); n >= line; n-- {
@@ -184,9 +184,9 @@ var blockForm = textutil.LazyRegexp("^(?:[-*+][ \\t]|\\d+[.)][ \\t]|#{1,6}[ \\t]
 // itemForm matches the mark with which an item of a list begins, with its box.
 var itemForm = textutil.LazyRegexp(`^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?`)
 
-// Item returns a text as an entry that begins with the given mark of an item. A text that is a
-// block of Markdown stays as it is. Of a text of several lines, the others are indented, so that
-// all lines belong to one item.
+// Item returns an entry that is a list item with the given mark. Further lines of the text are
+// indented, so that they belong to the item. If the text begins with a Markdown block, the mark is
+// left out.
 func Item(mark, text string) string {
 	if text = entryText(strings.TrimSpace(text)); blockForm.MatchString(text) || mark == "" {
 		return text

@@ -1,7 +1,7 @@
 package markdownstore
 
-// factsDir holds what earlier versions had a model say about the logs of memory/, in a file per
-// log. No search reads these files.
+// factsDir holds a file for each log of memory/ in which earlier versions wrote what a model said about
+// the log. No search reads these files.
 const factsDir = memoryDir + "/.facts"
 
 // FactFiles returns the paths of the files in memory/.facts, each with the path of its log.

@@ -20,9 +20,9 @@ type Files interface {
 	// workspace.
 	Lstat(path string) (fs.FileInfo, error)
 	Stat(path string) (fs.FileInfo, error)
-	// Resolve returns the path that a link leads to, and reports whether a folder
-	// is there. It returns an error if the link leads nowhere, or out of the
-	// workspace, and then folder may be true too.
+	// Resolve returns the target of a link, and reports whether the target is a folder. It returns
+	// an error if the link leads nowhere or out of the workspace. In the second case folder is valid
+	// too.
 	Resolve(link string) (to string, folder bool, err error)
 	// Same reports whether two infos are of one file under two names.
 	Same(a, b fs.FileInfo) bool
@@ -36,9 +36,9 @@ type Files interface {
 
 type sinceKey struct{}
 
-// Since makes a write, which is part of a call that began at a moment, see the writes of others
-// before that moment. It need not see their later writes, and does not write over them. The same
-// holds for a list of sessions.
+// Since returns a context for the writes of a call that began at a moment. Such a write sees the writes
+// of others before that moment. It may miss later writes, but never overwrites them. The same holds for
+// a list of sessions.
 func Since(ctx context.Context, began time.Time) context.Context {
 	return context.WithValue(ctx, sinceKey{}, began)
 }

@@ -24,8 +24,8 @@ type folder struct {
 	root     *os.Root
 	lockFile string
 
-	// The writer of this process must hold writing. The only writer of all processes must hold
-	// lock.
+	// A writer must hold writing, which excludes other writers of this process, and lock, which
+	// excludes other processes.
 	writing chan struct{}
 	lock    *flock.Flock
 }
@@ -51,7 +51,7 @@ func openFolder(dir, lockFile string) (*folder, error) {
 	return &folder{dir: abs, root: root, lockFile: lockFile, writing: make(chan struct{}, 1), lock: flock.New(lockFile)}, nil
 }
 
-// abs returns where a path of the workspace lies.
+// abs returns the absolute path of a path of the workspace.
 func (d *folder) abs(p string) string { return filepath.Join(d.dir, filepath.FromSlash(p)) }
 
 func (d *folder) Open(p string) (fs.File, error)      { return d.root.FS().Open(p) }
@@ -84,8 +84,8 @@ func (d *folder) Resolve(link string) (to string, isFolder bool, err error) {
 // lockPoll is the interval of attempts to take a lock that another process holds.
 const lockPoll = 5 * time.Millisecond
 
-// Write runs f while this process, and this goroutine in it, is the only one
-// that writes. The operating system drops the lock of a process that dies.
+// Write runs f while no other goroutine and no other process writes. The operating system releases the
+// lock of a process that dies.
 func (d *folder) Write(ctx context.Context, f func(Writer) error) error {
 	select {
 	case d.writing <- struct{}{}:
@@ -152,7 +152,7 @@ func (d folderWriter) Append(p string, add func(old string) (string, error)) (no
 	return now, true, err
 }
 
-// openAppend opens a file at its end, and makes it if need be.
+// openAppend opens a file for appending, and makes it if it is missing.
 func (d folderWriter) openAppend(p string) (*os.File, error) {
 	if _, err := d.Lstat(p); err != nil {
 		if err := d.makeFolder(p); err != nil {
@@ -163,8 +163,8 @@ func (d folderWriter) openAppend(p string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The path was looked up before: the opened file must be the one that it names inside the
-	// workspace.
+	// A link may have replaced the file since the path was checked, so the opened file must be the
+	// one that the path names inside the workspace.
 	fi, err := f.Stat()
 	if err == nil {
 		var named fs.FileInfo
@@ -183,7 +183,7 @@ func (d folderWriter) Create(p, text string) error {
 	if err := d.makeFolder(p); err != nil {
 		return err
 	}
-	// The name is claimed first: an editor may have been faster.
+	// An empty file reserves the name, because an editor may create a file of this name too.
 	f, err := d.root.OpenFile(filepath.FromSlash(p), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return d.changed(p, "")
@@ -201,7 +201,7 @@ func (d folderWriter) Create(p, text string) error {
 	return nil
 }
 
-// unclaim takes back a claimed name if nobody wrote to it.
+// unclaim removes the file that reserves a name if nobody has written to it.
 func (d folderWriter) unclaim(p string) error {
 	if fi, err := d.Lstat(p); err == nil && fi.Size() == 0 {
 		return d.root.Remove(filepath.FromSlash(p))
@@ -277,8 +277,7 @@ func (d folderWriter) change(p string, remove bool, decide func(fi fs.FileInfo, 
 	return &ConflictError{Path: p, Want: hashOf(old), Have: hashOf(edited)}
 }
 
-// changed returns the conflict with a file that took the place of the one we
-// read.
+// changed returns the conflict for a file that is not the one that was read.
 func (d folderWriter) changed(p, want string) error {
 	c := &ConflictError{Path: p, Want: want}
 	if b, err := os.ReadFile(d.abs(p)); err == nil {
@@ -287,8 +286,8 @@ func (d folderWriter) changed(p, want string) error {
 	return c
 }
 
-// makeFolder makes the folders of a path. None of them is a symbolic link:
-// locate has seen to that.
+// makeFolder makes the folders of a path. The caller must have called locate, which refuses folders
+// that are symbolic links.
 func (d folderWriter) makeFolder(p string) error {
 	if dir := path.Dir(p); dir != "." {
 		_, err := atomicfile.MkdirAll(d.abs(dir), 0o755)

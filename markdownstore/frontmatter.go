@@ -16,16 +16,16 @@ import (
 // maxFrontMatter bounds the text that is decoded and searched for the closing delimiter.
 const maxFrontMatter = 64 << 10 // 64 KiB
 
-// closers are the delimiters that may open front matter, on the first line of
-// a document that is not blank, with the one that closes it. The bare JSON
-// object is left out: a note that begins with a brace is no front matter.
+// closers maps the delimiter that opens front matter to the one that closes it. The opening delimiter
+// must be on the first line that is not blank. Front matter without delimiters, a JSON object, is not
+// supported, because a note may begin with a brace.
 var closers = map[string]string{
 	"---": "---", "---yaml": "---", "---toml": "---", "---json": "---", "+++": "+++", ";;;": ";;;",
 }
 
-// frontMatter finds the block that text begins with and decodes it: its length with delimiters, 0
-// if there is none. The error describes text that looks like front matter but is none, such as a
-// rule (---) at the beginning. The text is then all body.
+// frontMatter decodes the front matter at the beginning of a text. size is its length with the
+// delimiters, or 0 if there is none. The error describes text that looks like front matter but can't
+// be decoded. Such text belongs to the body.
 func frontMatter(text string) (size int, meta map[string]any, err error) {
 	opener, size := blockSize(text)
 	if size == 0 {
@@ -48,11 +48,11 @@ func frontMatter(text string) (size int, meta map[string]any, err error) {
 	return 0, nil, errors.New("front matter is no list of keys and values, it is read as text")
 }
 
-// toFill is a place of a template that takes a value: a template is no front matter yet.
+// toFill matches a placeholder of a template. The front matter of a template can't be decoded.
 var toFill = textutil.LazyRegexp(`\{\{|<%`)
 
-// ruled reports whether a block that holds no keys and values is text between two rules: a blank
-// line follows on the first, and none of its lines is a key's.
+// ruled reports whether a block is text between two rules (---) and no front matter. This is so if a
+// blank line follows the first rule and no line of the block begins with a key.
 func ruled(opener, block string) bool {
 	_, rest, _ := strings.Cut(strings.TrimSpace(block), "\n")
 	first, rest, _ := strings.Cut(rest, "\n")
@@ -67,8 +67,8 @@ func ruled(opener, block string) bool {
 	return true
 }
 
-// blockSize returns the length of the block up to and with its closing line, 0
-// if text never closes it; the opener is "" if text does not begin with one.
+// blockSize returns the length of the block at the beginning of text, including its closing line. It is
+// 0 if the block is not closed. opener is "" if text does not begin with a delimiter.
 func blockSize(text string) (opener string, size int) {
 	at, head := 0, text[:min(len(text), maxFrontMatter)]
 	for line := range strings.Lines(head) {
@@ -91,11 +91,12 @@ func blockSize(text string) (opener string, size int) {
 	return opener, 0
 }
 
-// keyLine is a line as front matter has them and prose hardly ever.
+// keyLine matches a line with a key and a value, which is common in front matter and rare in prose.
 var keyLine = textutil.LazyRegexp(`^[A-Za-z_][\w-]*\s*[:=](\s|$)`)
 
-// neverClosed returns the error for a text that begins with an opener and a key, and has no
-// closing line in reach. Any other text begins with a rule.
+// neverClosed returns the error for a text that begins with an opening delimiter and a key but has no
+// closing line within maxFrontMatter. For any other text it returns nil, because the text only begins
+// with a rule.
 func neverClosed(opener, text string) error {
 	if opener == "" {
 		return nil
@@ -119,9 +120,8 @@ func hasText(block string) bool {
 	return n > 2
 }
 
-// decode returns the value of a block, with nested maps keyed by strings. The
-// decoders are other people's and get arbitrary files: should one of them
-// panic, the block is text.
+// decode returns the value of a block. Keys of nested maps are strings. If a decoder panics, which
+// arbitrary files may cause, decode returns an error.
 func decode(opener, block string) (value any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -151,8 +151,8 @@ func decode(opener, block string) (value any, err error) {
 	return plain(value), err
 }
 
-// plain makes a decoded value one that JSON can hold: maps keyed by strings,
-// and no infinities.
+// plain converts a decoded value to one that can be written as JSON: the keys of maps become strings,
+// and infinite numbers become texts.
 func plain(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -14,10 +14,10 @@ func Everything() []string {
 	return []string{"**/*.md", "**/*.markdown", "**/*.mdx", ".cursorrules", ".cursor/rules/*.mdc", ".github/copilot-instructions.md"}
 }
 
-// generated are folders of files that others, or programs, wrote.
+// generated are names of folders with dependencies or build results.
 var generated = []string{"node_modules", "bower_components", "vendor", "dist", "build", "out", "target", "_site", "__pycache__", "venv"}
 
-// closed reports whether a name only matches a glob that names it.
+// closed reports whether a folder is entered only if a glob names it: a hidden or generated folder.
 func closed(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains(generated, name)
 }
@@ -48,7 +48,7 @@ func (s *Store) Enters(dir string) bool {
 	return s.in.Below(dir) && !s.out.Match(dir) && !s.isOwn(dir) && !s.ignored(dir, true)
 }
 
-// takes reports whether the globs take a file in, by its path.
+// takes reports whether the globs of the store include a file, by its path.
 func (s *Store) takes(p string) bool {
 	if s.in.Empty() || s.out.Match(p) {
 		return false
@@ -76,13 +76,13 @@ func (s *Store) Classify(p string) (Class, bool) {
 	return c, ok
 }
 
-// isNote reports whether a file is one that Options.Include alone makes memory.
+// isNote reports whether a file can be memory only because Options.Include includes it.
 func isNote(p string) bool {
 	c, ok := Classify(p)
 	return !ok || !c.Memory && (c.Kind == KindInstructions || c.Kind == KindRoutine)
 }
 
-// classifyNote is the class of a file that is memory because it is included. A file with the name
+// classifyNote returns the class of a file that is memory because it is included. A file with the name
 // of a private file is private in every folder.
 func classifyNote(p string) Class {
 	dir, name := path.Split(p)

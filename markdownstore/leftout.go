@@ -9,7 +9,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// leftReason is why a Markdown file of the workspace is no memory.
+// leftReason is the reason why a Markdown file of the workspace is not memory.
 type leftReason string
 
 // The reasons.
@@ -55,7 +55,7 @@ type LeftOut struct {
 	found map[leftReason][]LeftFile
 }
 
-// LeftCount is how many files are left out for a reason.
+// LeftCount is the number of files that are left out for a reason.
 type LeftCount struct {
 	Reason leftReason `json:"reason"`
 	Files  int        `json:"files"`
@@ -68,19 +68,19 @@ type LeftFile struct {
 }
 
 const (
-	// firstLeft is how many files are named.
+	// firstLeft is the number of files in LeftOut.First.
 	firstLeft = 10
-	// maxSpared bounds the files and folders that are looked at where nothing is
-	// included.
+	// maxSpared bounds the number of files and folders that are counted in folders without included
+	// files.
 	maxSpared = 20_000
 )
 
-// words are the reasons as people read them.
+// words holds a short text for each reason.
 var words = map[leftReason]string{leftUnread: "can't be read", leftBinary: "no text", leftShadowed: "MEMORY.md in its place", leftTooLarge: "too large",
 	leftName: "name can't be shown", leftLink: "links", leftExcluded: "index.exclude",
 	leftIgnored: ".gitignore", leftNotIncluded: "not in index.include", leftHidden: "hidden", leftGenerated: "vendored or built"}
 
-// Text is the reason in a word or two.
+// Text returns the reason in a few words.
 func (r leftReason) Text() string { return words[r] }
 
 // String returns a line such as "left out: 12 Markdown files (.gitignore 9, hidden 3)", or "" if
@@ -92,7 +92,7 @@ func (l LeftOut) String() string {
 	return "left out: " + l.count("Markdown file")
 }
 
-// count returns the number of files that are left out, and of each reason.
+// count returns the number of files that are left out, in all and for each reason, as text.
 func (l LeftOut) count(noun string) string {
 	var why []string
 	for _, r := range l.Reasons {
@@ -145,7 +145,7 @@ func (l *LeftOut) add(p string, why leftReason) {
 	}
 }
 
-// settle fills in the reported numbers.
+// settle sets Files, Reasons and First from the counted files.
 func (l *LeftOut) settle() {
 	l.Reasons, l.First = []LeftCount{}, []LeftFile{}
 	for _, why := range leftReasons {
@@ -207,7 +207,7 @@ func (s *Store) survey(ctx context.Context, unsearchable func(path string) leftR
 	return v, ctx.Err()
 }
 
-// unsearchable is why a listed file can't be searched, "" if it can.
+// unsearchable returns the reason why a listed file can't be searched, or "" if it can.
 func (s *Store) unsearchable(path string) leftReason {
 	pl, err := s.locate(path)
 	if err != nil || pl.info == nil {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Functions that look at one line without its indent and its line end.
+// The functions of this file examine one line, without its indent and its line end.
 
 // runOf counts how often s begins with c.
 func runOf(s string, c byte) int {
@@ -17,7 +17,7 @@ func runOf(s string, c byte) int {
 	return n
 }
 
-// headingLevel is 1 to 6 if the line is an ATX heading, else 0.
+// headingLevel returns 1 to 6 if the line is an ATX heading, else 0.
 func headingLevel(s string) int {
 	n := runOf(s, '#')
 	if n == 0 || n > 6 || n < len(s) && s[n] != ' ' && s[n] != '\t' {
@@ -26,8 +26,8 @@ func headingLevel(s string) int {
 	return n
 }
 
-// maxHeading bounds the text of a heading in a trail: a paragraph that a rule
-// follows is a heading too, by the book.
+// maxHeading bounds the text of a heading in a trail, because in CommonMark a whole paragraph is a
+// heading if a line of dashes follows it.
 const maxHeading = 200 // bytes
 
 // headingText returns the text of an ATX heading after its hashes.
@@ -47,7 +47,7 @@ func setextText(s string) string {
 	return clip(strings.Join(strings.Fields(s), " "), maxHeading)
 }
 
-// clip cuts s to n bytes without cutting a rune.
+// clip returns at most n bytes of s, without cutting a rune.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -55,9 +55,8 @@ func clip(s string, n int) string {
 	return strings.TrimSpace(s[:runeStart(s, n)])
 }
 
-// fenceOf returns the length of the code fence that the line opens, 0 if none.
-// The info string of a backtick fence holds no backtick, else it is inline
-// code.
+// fenceOf returns the length of the code fence that the line opens, or 0. A backtick after a backtick
+// fence means that the line is inline code.
 func fenceOf(s string) int {
 	n := runOf(s, s[0])
 	if n < 3 || s[0] == '`' && strings.IndexByte(s[n:], '`') >= 0 {
@@ -66,8 +65,8 @@ func fenceOf(s string) int {
 	return n
 }
 
-// isRule reports whether s is a thematic break: three or more of one of - * _,
-// and spaces.
+// isRule reports whether s is a thematic break: three or more of the same character, - * or _, with
+// any spaces.
 func isRule(s string) bool {
 	c, n := s[0], 0
 	if c != '-' && c != '*' && c != '_' {
@@ -85,7 +84,7 @@ func isRule(s string) bool {
 	return n >= 3
 }
 
-// markerWidth returns the width of the list marker that the line begins with.
+// markerWidth returns the width of the list marker at the beginning of the line, or 0.
 func markerWidth(s string) int {
 	w := 1
 	switch c := s[0]; {
@@ -107,14 +106,14 @@ func markerWidth(s string) int {
 	return w
 }
 
-// interrupts reports whether an item may follow a paragraph without a blank
-// line: not if it is empty, nor if it is numbered from anything but 1.
+// interrupts reports whether an item may follow a paragraph without a blank line. This is not so if the
+// item is empty, or if its number is not 1.
 func interrupts(s string, w int) bool {
 	return w < len(s) && (!isDigit(s[0]) || s[:w-1] == "1")
 }
 
-// htmlOpener returns the end mark of the HTML that the line opens: a comment, or a block whose
-// content is raw. Other tags hold Markdown as often as not and are text here.
+// htmlOpener returns the end mark of the HTML that the line opens: a comment, or a block with raw
+// content. Other tags often contain Markdown, so they count as text.
 func htmlOpener(s string) string {
 	if strings.HasPrefix(s, "<!--") {
 		return "-->"
@@ -129,8 +128,7 @@ func htmlOpener(s string) string {
 	return ""
 }
 
-// containsFold is strings.Contains without regard to the case of ASCII in s;
-// sub is in lower case.
+// containsFold reports whether s contains sub in any letter case. sub must be in lower case.
 func containsFold(s, sub string) bool {
 	if strings.Contains(s, sub) {
 		return true
@@ -144,7 +142,7 @@ const (
 	markerSuffix = " -->"
 )
 
-// markerID returns the id in a marker, "" if the line is none.
+// markerID returns the id in the marker of an entry, or "" if the line is not a marker.
 func markerID(s string) string {
 	id, ok := strings.CutPrefix(s, markerPrefix)
 	if !ok {
@@ -159,9 +157,8 @@ func markerID(s string) string {
 
 const maxLabel = 40 // bytes
 
-// labelOf returns the short label that the text begins with, as in "Ann: yes"
-// or "**Decision**: no", without its emphasis and the box of a task; "" if
-// none.
+// labelOf returns the short label at the beginning of a text, as in "Ann: yes" or "**Decision**: no", or
+// "". It omits emphasis, and the box of a task before the label.
 func labelOf(s string) string {
 	if len(s) > 4 && s[0] == '[' && s[2] == ']' {
 		s = strings.TrimLeft(s[3:], " ")
@@ -188,8 +185,8 @@ func labelOf(s string) string {
 	return label
 }
 
-// isLabel wants a name: at most five words that begin with a letter and hold
-// nothing that ends or structures a sentence.
+// isLabel reports whether s may be a label: it begins with a letter, and has at most five words and no
+// punctuation of sentences.
 func isLabel(s string) bool {
 	first, _ := utf8.DecodeRuneInString(s)
 	if !unicode.IsLetter(first) {

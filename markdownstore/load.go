@@ -51,7 +51,7 @@ func (s *Store) ReadFile(path string) (Loaded, error) {
 	return l, nil
 }
 
-// wrapped names the verb and the path in an error that is no refusal.
+// wrapped adds the verb and the path to an error. It returns a refusal unchanged.
 func wrapped(verb, path string, err error) error {
 	if errors.Is(err, ErrDenied) {
 		return err
@@ -59,7 +59,8 @@ func wrapped(verb, path string, err error) error {
 	return fmt.Errorf("%s %s: %w", verb, path, err)
 }
 
-// load reads a file whole, again if it changes meanwhile.
+// load reads a whole file. If the file changes meanwhile, it reads the file again, up to loadTries
+// times.
 func (s *Store) load(pl place) (l Loaded, err error) {
 	for range loadTries {
 		if l, err = s.loadOnce(pl); err != nil || !l.Unsettled {
@@ -70,7 +71,7 @@ func (s *Store) load(pl place) (l Loaded, err error) {
 	return l, nil
 }
 
-// loadOnce reads a file. It is unsettled if it changed meanwhile.
+// loadOnce reads a file once. It sets Unsettled if the file changed meanwhile.
 func (s *Store) loadOnce(pl place) (l Loaded, err error) {
 	f, before, err := s.open(pl)
 	if err != nil {
@@ -104,7 +105,7 @@ func tooLarge(size, limit int64) error {
 	return fmt.Errorf("%w: %d bytes, the limit is %d; split it, or raise the limit", errTooLarge, size, limit)
 }
 
-// readAll reads f to its end, even if f is larger than size, but no more than max+1 bytes.
+// readAll reads f to its end, but at most max+1 bytes. size is the expected size.
 func readAll(f io.Reader, size, max int64) (string, error) {
 	var b strings.Builder
 	b.Grow(int(size))

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Flushes write blocks into a day's log. A block is a line that names the session, and a list.
+// A flush writes a block into a day's log: a line that names the session, and a list.
 var (
 	logLead = regexp.MustCompile(`^Session (.+), (?:cp_\d+|by what was captured of it):$`)
 	ownLine = regexp.MustCompile(`^- (?:\[[a-z]+\] )*(?:\[open\] |agent: )`)

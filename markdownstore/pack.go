@@ -4,38 +4,39 @@ import "strings"
 
 // chunker packs the units of one document into chunks.
 //
-// A section that fits into one chunk is one. Else it is divided where its subsections begin, and
-// small neighbours among those are put together again. A section without subsections is cut
-// between units, then between lines, then between sentences. So an edit moves the borders of its
-// own section and at most those of the small sections after it, under the same parent.
+// A section that is small enough becomes one chunk. A larger section is divided into its subsections,
+// and small neighbouring subsections are joined again. A section without subsections is cut between
+// units, else between lines, else between sentences. So an edit changes only the chunks of its own
+// section, and perhaps of small sections after it under the same parent.
 type chunker struct {
 	Chunking
 	doc   Document
 	text  string
 	units []Unit
-	// sums[i] is the tokens of the units before i.
+	// sums[i] is the number of tokens of the units before unit i.
 	sums  []int
 	yield func(chunk) bool
 	done  bool
 
 	cur piece // the piece being filled by leaf
 
-	// The parts of trails and ids.
+	// passed is the first unit whose heading is not yet in open. trail is the last trail. seen counts
+	// the chunks with the same id.
 	passed int
 	open   []Unit // the headings that are in force
 	trail  []string
 	seen   map[string]int
 
-	// lineNo is the number of the line that the offset lineAt is on.
+	// lineNo is the number of the line at offset lineAt.
 	lineAt, lineNo int
 }
 
-// piece is a future chunk, by offsets: it repeats the text from from to own, and the text from own
-// to to is new.
+// piece is the text of a future chunk, by offsets. The text between from and own repeats the end of the
+// previous chunk. The text between own and to is new.
 type piece struct {
 	from, own, to int
 	tokens        int
-	// bare reports whether there is nothing but headings in it yet.
+	// bare reports whether the piece has only headings so far.
 	bare bool
 }
 
@@ -49,7 +50,7 @@ func (k *chunker) run() {
 
 func (k *chunker) size(a, b int) int { return k.sums[b] - k.sums[a] }
 
-// at returns where unit i begins, and thus where the one before it ends.
+// at returns the offset at which unit i begins and the unit before it ends.
 func (k *chunker) at(i int) int {
 	if i == len(k.units) {
 		return k.units[i-1].End // white space may follow
@@ -57,7 +58,7 @@ func (k *chunker) at(i int) int {
 	return k.units[i].Start
 }
 
-// line returns the number of the line that an offset is on. It counts from the last offset on.
+// line returns the number of the line at an offset. It counts lines from the offset of the last call.
 func (k *chunker) line(off int) int {
 	if off < k.lineAt {
 		k.lineNo -= strings.Count(k.text[off:k.lineAt], "\n")
@@ -68,8 +69,8 @@ func (k *chunker) line(off int) int {
 	return k.lineNo
 }
 
-// pack makes chunks of the units a to b. The units a to lead are a short
-// beginning that should not be alone.
+// pack makes chunks of the units from a to b. The units from a to lead are too short for a chunk of
+// their own.
 func (k *chunker) pack(a, lead, b int) {
 	if a == b || k.done {
 		return
@@ -91,7 +92,7 @@ func (k *chunker) pack(a, lead, b int) {
 	k.divide(a, lead, b, body, level)
 }
 
-// head returns where the headings end that are at i, one under the other.
+// head returns the index after the headings at i, each of which has a lower rank than the previous one.
 func (k *chunker) head(i, b int) int {
 	for level := 0; i < b && k.units[i].Kind == UnitHeading && k.units[i].Level > level; i++ {
 		level = k.units[i].Level
@@ -99,8 +100,7 @@ func (k *chunker) head(i, b int) int {
 	return i
 }
 
-// minLevel returns the highest rank of heading among the units, 0 if there is
-// none.
+// minLevel returns the smallest level of the headings among the units, or 0 if there are none.
 func (k *chunker) minLevel(a, b int) int {
 	level := 0
 	for _, u := range k.units[a:b] {
@@ -111,8 +111,8 @@ func (k *chunker) minLevel(a, b int) int {
 	return level
 }
 
-// divide packs a to b by the sections that headings of a level begin after body. Neighbours that
-// fit together stay together.
+// divide packs the units from a to b section by section. Headings of level begin the sections after
+// body. Neighbouring sections that fit into one chunk are packed together.
 func (k *chunker) divide(a, lead, b, body, level int) {
 	from, glue := a, lead // the group that is open, and its own lead
 	x := a                // the beginning of the current section
@@ -137,7 +137,8 @@ func (k *chunker) divide(a, lead, b, body, level int) {
 	k.pack(from, glue, b)
 }
 
-// leaf cuts units without headings; those from a to body are the head.
+// leaf makes chunks of the units from body to b, which have no headings. The units from a to body are
+// the headings above them.
 func (k *chunker) leaf(a, body, b int) {
 	k.cur = piece{from: k.at(a), own: k.at(a), to: k.at(a), bare: true}
 	if k.size(a, body) > k.Tokens/2 {
@@ -171,7 +172,7 @@ func (k *chunker) add(to, tokens int) {
 	k.cur.to, k.cur.tokens, k.cur.bare = to, k.cur.tokens+tokens, false
 }
 
-// flush emits the piece and opens the next, which repeats at most room tokens.
+// flush emits the current piece and begins the next one, which repeats at most room tokens.
 func (k *chunker) flush(floor, room int) {
 	prev := k.cur
 	k.emit(prev)
@@ -182,8 +183,8 @@ func (k *chunker) flush(floor, room int) {
 	k.cur = piece{from: from, own: prev.to, to: prev.to, tokens: tokens}
 }
 
-// lines adds a unit that is too large line by line, and a line that is too
-// large sentence by sentence.
+// lines adds a unit that is too large for a chunk line by line. It adds a line that is too large in
+// parts.
 func (k *chunker) lines(i, floor int) {
 	at := k.at(i)
 	for line := range strings.Lines(k.text[at:k.at(i+1)]) {
@@ -211,10 +212,10 @@ func (k *chunker) addOrFlush(to, tokens, floor int) {
 	k.add(to, tokens)
 }
 
-// overlap finds how far back from the end of a piece the next one begins: by
-// whole lines, of at most room tokens, not before floor, and not in the middle
-// of a code unit that the cut itself leaves whole. Of a line that was cut, and
-// is too long, its last words are taken.
+// overlap returns the offset at which the next piece begins, and the number of repeated tokens. The
+// next piece repeats whole lines of p after floor with at most room tokens. It does not repeat a part
+// of a code unit that is whole in p. If the last line was cut and is too long, it repeats the line's
+// last words.
 func (k *chunker) overlap(p piece, floor, room int) (from, tokens int) {
 	from = p.to
 	for from > floor {
@@ -234,7 +235,8 @@ func (k *chunker) overlap(p piece, floor, room int) (from, tokens int) {
 	return from, tokens
 }
 
-// tail returns the end of a long line, from a space on.
+// tail returns the offset of the end of a long line with at most room tokens, if possible after a
+// space, and its number of tokens.
 func (k *chunker) tail(from, to, room int) (at, tokens int) {
 	s := k.text[from:to]
 	n := max(0, len(s)-4*room)

@@ -33,7 +33,7 @@ const (
 // note describes an oddity of a document. No oddity makes Parse lose a byte.
 type note struct {
 	Code NoteCode `json:"code"`
-	// Line is where, 0 if nowhere in particular.
+	// Line is the line of the oddity, or 0 if it is not about a line.
 	Line int    `json:"line,omitempty"`
 	Text string `json:"text"`
 }
@@ -104,7 +104,7 @@ func invalidUTF8(s string) int {
 	return -1
 }
 
-// eolOf returns how the lines of a text end.
+// eolOf returns the kind of line ends in a text.
 func eolOf(s string) eol {
 	lf := strings.Count(s, "\n")
 	crlf := 0

@@ -20,7 +20,7 @@ type place struct {
 	info  fs.FileInfo // nil if there is no such file
 }
 
-// clean checks the form of a path before anything on disk is looked at.
+// clean checks a path and its class without reading the disk. It returns the clean path.
 func (s *Store) clean(p string) (string, Class, error) {
 	slashed := filepath.ToSlash(p)
 	if p == "" || strings.HasPrefix(slashed, "/") || strings.ContainsRune(p, 0) || !filepath.IsLocal(p) || slices.Contains(strings.Split(slashed, "/"), "..") {
@@ -49,9 +49,8 @@ func PathLike(s string) bool {
 	return slices.Contains([]string{".md", ".markdown", ".mdx", ".mdc", ".txt"}, strings.ToLower(path.Ext(s)))
 }
 
-// locate finds the file of a path. If the file does not exist, err is nil and
-// the place has no info. If only one of MEMORY.md and memory.md is there,
-// either name finds it.
+// locate finds the file of a path. If the file does not exist, err is nil and the place has no info. If
+// only one of MEMORY.md and memory.md exists, both names find it.
 func (s *Store) locate(p string) (place, error) {
 	name, c, err := s.clean(p)
 	if err != nil {
@@ -59,8 +58,8 @@ func (s *Store) locate(p string) (place, error) {
 	}
 	name = textutil.Spelled(s.files, name)
 	if s.Includes() && isNote(name) {
-		// A file that is memory because it is included. No link is followed to it: a listing
-		// doesn't either. A bootstrap file is one without that, too.
+		// The file may be memory because it is included. As in a listing, such a file must not be
+		// ignored or a link. A bootstrap file then keeps the class of its name.
 		out := s.ignored(name, false)
 		if fi, err := s.files.Lstat(name); out || err == nil && fi.Mode()&fs.ModeSymlink != 0 {
 			own, bootstrap := Classify(name)
@@ -86,8 +85,8 @@ func (s *Store) locate(p string) (place, error) {
 	return pl, err
 }
 
-// follow looks up a clean path. Every lookup goes through the root, so that no link can lead out
-// of it, even if files are swapped meanwhile.
+// follow looks up a clean path. All lookups use the root, so that no link can lead out of it, even if
+// files are replaced meanwhile.
 func (s *Store) follow(p string, c Class) (place, error) {
 	pl := place{path: p, real: p, class: c}
 	if err := checkFolders(s.files, p); err != nil {
@@ -115,7 +114,7 @@ func (s *Store) follow(p string, c Class) (place, error) {
 	return pl, nil
 }
 
-// gone makes a missing file no error.
+// gone returns nil for the error of a missing file, else err.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
@@ -123,8 +122,8 @@ func gone(err error) error {
 	return err
 }
 
-// checkFolders refuses folders that are symbolic links: a listing does not
-// follow them either, since they can form circles.
+// checkFolders refuses a path with a folder that is a symbolic link. A listing does not follow such
+// links either, because they can form circles.
 func checkFolders(files Files, p string) error {
 	for i := range len(p) {
 		if p[i] != '/' {
@@ -172,13 +171,13 @@ func behind(link, to Class) Class {
 	return link
 }
 
-// isAny reports whether a file is one of others under another name: a link, or
-// another case where the file system ignores case.
+// isAny reports whether a file is the same as one of others, perhaps under another name: by a link, or
+// by another letter case in a file system that ignores case.
 func isAny(files Files, fi fs.FileInfo, others []fs.FileInfo) bool {
 	return slices.ContainsFunc(others, func(o fs.FileInfo) bool { return files.Same(fi, o) })
 }
 
-// withheld reports whether a file is private, by whatever name, and this session is not.
+// withheld reports whether a file is private, under any name, while the session is shared.
 func (s *Store) withheld(fi fs.FileInfo) bool {
 	return !s.opts.Private && isAny(s.files, fi, privates(s.files))
 }
@@ -197,8 +196,7 @@ func privates(files Files) []fs.FileInfo {
 	return out
 }
 
-// existing returns those files of the root of some classes that exist, by the targets of their
-// names.
+// existing returns the infos of the existing root files whose class of accepts. It follows links.
 func existing(files Files, of func(Class) bool) (out []fs.FileInfo) {
 	for _, name := range rootNames {
 		if of(rootFiles[name]) {
@@ -210,8 +208,8 @@ func existing(files Files, of func(Class) bool) (out []fs.FileInfo) {
 	return out
 }
 
-// open opens the file of a place for reading and makes sure that it is the one
-// that was looked at.
+// open opens the file of a place for reading. It checks again that the file is regular and may be read,
+// because the file may have been replaced.
 func (s *Store) open(pl place) (fs.File, fs.FileInfo, error) {
 	f, err := s.files.Open(pl.real)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// The properties of a document are in its front matter (YAML, TOML or JSON), or in its first lines
-// as Logseq writes them: "title:: Rolling deploys".
+// A document has properties in its front matter (YAML, TOML or JSON), or in its first lines in the form
+// of Logseq: "title:: Rolling deploys".
 var (
 	// nameKeys are the properties whose values are names of the document.
 	nameKeys = []string{"title", "name", "aliases", "alias"}
@@ -73,7 +73,7 @@ func (d Document) values(keys []string) (out []string) {
 	return out
 }
 
-// logseq returns the properties in the first lines of the body, by their keys in small letters.
+// logseq returns the Logseq properties in the first lines of the body, by their keys in lower case.
 func (d Document) logseq() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(d.Body) {
@@ -90,9 +90,9 @@ func (d Document) logseq() map[string]string {
 	return out
 }
 
-// properties divides the front matter of a document into units: its properties, each with all its
-// lines, and as rules the lines of the delimiters and of properties whose values are no words. It
-// returns nil if there is no other property.
+// properties divides the front matter of a document into units. Each property is a unit with all its
+// lines. The delimiters, and properties whose values have no words, are units of kind UnitRule. It
+// returns nil if no property has words.
 func properties(d Document) (out []Unit) {
 	at, number := len(d.BOM), 1
 	add := func(kind UnitKind, label string, size int) {
@@ -126,7 +126,7 @@ func properties(d Document) (out []Unit) {
 	return out
 }
 
-// wordy reports whether a property says something about the subject of its document.
+// wordy reports whether a property has words about the subject of its document.
 func wordy(key, text string) bool {
 	if slices.Contains(settingKeys, key) {
 		return false
@@ -206,15 +206,16 @@ func tagsIn(text string) (tags []string) {
 	return tags
 }
 
-// statuses are the words for the status of a file whose work is done or put away, or that no longer holds.
+// statuses maps words for the status of a file to "done", for finished or abandoned work, or to
+// "superseded", for a file that is no longer valid.
 var statuses = map[string]string{
 	"done": "done", "closed": "done", "completed": "done", "complete": "done", "finished": "done", "resolved": "done", "cancelled": "done", "canceled": "done", "abandoned": "done", "archived": "done",
 	"superseded": "superseded", "deprecated": "superseded", "obsolete": "superseded", "replaced": "superseded",
 }
 
-// Over returns the front matter's word on whether the document still holds: "" if it does, "done"
-// if its work is done or put away, the name of its replacement, or "superseded" if it no longer holds and names
-// none.
+// Over returns "" if the document is still valid as its front matter says. It returns "done" if the
+// work that the document is about is finished or abandoned. If the document is no longer valid, it
+// returns the name of its replacement, or "superseded" if the front matter names none.
 func (d Document) Over() string {
 	for _, key := range []string{"superseded_by", "superseded-by", "replaced_by", "replaced-by"} {
 		if by := unlinked(firstOf(d.Meta[key])); by != "" {
@@ -238,7 +239,7 @@ func firstOf(value any) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// unlinked returns the target of a link, or another text as it is.
+// unlinked returns the target of a link. It returns any other text unchanged.
 func unlinked(text string) string {
 	if _, target, ok := strings.Cut(text, "]("); ok {
 		return strings.TrimSuffix(target, ")")

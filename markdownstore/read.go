@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// reason is the outcome of a read, by the names that recall uses.
+// reason is the outcome of a read, with the names that recall uses.
 type reason string
 
 const (
@@ -39,7 +39,7 @@ type Content struct {
 	Hash string `json:"hash,omitempty"`
 }
 
-// mostHashed is the size up to which a file is read whole to be hashed.
+// mostHashed is the size of the largest file that Read hashes.
 const mostHashed = 1 << 20
 
 // Read returns lines of a memory file. The parameter from is the first line; 0 means 1. The
@@ -88,13 +88,14 @@ func (s *Store) Read(path string, from, lines int) (Content, error) {
 	return c, nil
 }
 
-// Lines returns lines of a text as [Store.Read] returns those of a file.
+// Lines returns lines of a text in the same way as [Store.Read] returns lines of a file.
 func Lines(path, text string, from, lines int) (*Content, error) {
 	c := &Content{Path: path, Reason: ReasonNoMatch}
 	return c, readLines(c, strings.NewReader(text), max(from, 1), lines, DefaultMaxFileBytes)
 }
 
-// hashed reads a small file whole, so that its lines and its hash are of one moment.
+// hashed returns a reader of the file's content. It reads a small file whole and sets its hash, so that
+// the lines and the hash belong to the same content.
 func hashed(c *Content, f io.Reader) (io.Reader, error) {
 	head, err := io.ReadAll(io.LimitReader(f, mostHashed+1))
 	if err != nil {
@@ -107,7 +108,7 @@ func hashed(c *Content, f io.Reader) (io.Reader, error) {
 	return bytes.NewReader(head), nil
 }
 
-// readLines fills c with lines of a text, those from line from on, and at most limit bytes of them.
+// readLines fills c with a number of lines of a text, beginning at line from, and at most limit bytes.
 func readLines(c *Content, r io.Reader, from, lines int, limit int64) error {
 	br := bufio.NewReaderSize(textutil.UTF8Reader(r), 64<<10)
 	head, err := br.Peek(binarySample)

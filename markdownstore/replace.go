@@ -92,8 +92,8 @@ func (s *Store) replace(ctx context.Context, path, wantHash, text string, redact
 	return hash, nil
 }
 
-// write calls f, as the only writer, with the file of a path that may be written to. It wraps all
-// errors but refusals and conflicts.
+// write calls f with the file of a path while no other writer is active. It returns refusals and
+// conflicts unchanged, and wraps all other errors.
 func (s *Store) write(ctx context.Context, verb, path string, f func(w Writer, pl place) error) error {
 	if s.opts.Settle != nil {
 		_ = s.opts.Settle() // an index reports the error
@@ -111,8 +111,8 @@ func (s *Store) write(ctx context.Context, verb, path string, f func(w Writer, p
 	return err
 }
 
-// written finds the file of a path that is to be written to. It refuses a file that is memory
-// only because it is included. A write to memory.md goes to MEMORY.md if both files exist.
+// written finds the file of a path for writing. It refuses a file that is memory only because it is
+// included. For memory.md it returns MEMORY.md if both files exist.
 func (s *Store) written(path string) (place, error) {
 	pl, err := s.locate(path)
 	if err != nil {
@@ -133,15 +133,15 @@ func (s *Store) written(path string) (place, error) {
 	return pl, nil
 }
 
-// ByHand returns the store as a person changes it: the logs of past days are open, and no guard
-// limits what MEMORY.md loses.
+// ByHand returns a store for the edits of a person. It allows changes to the logs of past days, and
+// calls no guard.
 func (s *Store) ByHand() *Store {
 	out := *s
 	out.byHand, out.guard = true, nil
 	return &out
 }
 
-// isClosed reports whether a place is the log of a day that is over.
+// isClosed reports whether a place is the log of a past day, which only a person may change.
 func (s *Store) isClosed(pl place) bool {
 	return !s.byHand && pl.class.Kind == KindDaily && pl.class.Date < s.Today(s.opts.Now())
 }

@@ -10,11 +10,10 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// repositoryRules returns the ignore rules that the git repository around a workspace has
-// for it, those of least weight first: .git/info/exclude, then the .gitignore files from
-// the repository's root to the folder that the workspace is in. There are none outside a
-// repository. If the repository ignores the workspace itself, the rules that do so don't
-// count, since a person has named that folder.
+// repositoryRules returns the ignore rules of the git repository that contains a workspace, the weakest
+// first: .git/info/exclude, then the .gitignore files of the folders from the repository's root to the
+// parent of the workspace. Outside a repository it returns none. Rules that ignore the workspace itself
+// have no effect, because the user has chosen that folder.
 func repositoryRules(workspace string) []*textutil.Ignore {
 	root, exclude, ok := repository(workspace)
 	if !ok {
@@ -58,8 +57,8 @@ func repository(folder string) (root, exclude string, ok bool) {
 	}
 }
 
-// linked returns the git directory that the .git file of a worktree or a submodule names,
-// that of the main worktree if there is one.
+// linked returns the git directory that the .git file of a worktree or a submodule names. For a
+// worktree it returns the directory of the main worktree.
 func linked(file string) string {
 	name, _ := strings.CutPrefix(readRules(file), "gitdir:")
 	git := beside(filepath.Dir(file), name)
@@ -85,7 +84,7 @@ func addRules(rules []*textutil.Ignore, dir, file string) []*textutil.Ignore {
 	return rules
 }
 
-// readRules reads a small regular file, "" if that can't be done.
+// readRules returns the content of a small regular file, or "" if it can't be read.
 func readRules(file string) string {
 	if fi, err := os.Stat(file); err != nil || !fi.Mode().IsRegular() || fi.Size() > maxIgnore {
 		return ""
@@ -97,7 +96,7 @@ func readRules(file string) string {
 	return string(data)
 }
 
-// remoteURL is the address of a remote in a git configuration.
+// remoteURL matches the URL of a remote in a git configuration. Its group is the repository's name.
 var remoteURL = regexp.MustCompile(`(?m)^\s*url\s*=\s*\S*?([^/:\s]+?)(?:\.git)?/?\s*$`)
 
 // ProjectNames returns the names that notes may use for the project in a folder: the names of the

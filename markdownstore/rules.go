@@ -6,8 +6,8 @@ import "strings"
 // section is between the lines "<!-- NAME:begin … -->" and "<!-- NAME:end -->".
 const RulesSection = "memkernel"
 
-// BlankRules blanks the lines of that section, because rules for the use of memory are not
-// memory. All lines keep their numbers.
+// BlankRules replaces the lines of the section named RulesSection by blank lines, because rules for the
+// use of memory are not memory. All other lines keep their numbers.
 func BlankRules(text string) string {
 	begin, end := "<!-- "+RulesSection+":begin", "<!-- "+RulesSection+":end -->"
 	if !strings.Contains(text, begin) || !strings.Contains(text, end) {
