@@ -12,13 +12,13 @@ type scanner struct {
 	ln    line
 	blank bool // the line before was blank, or there was none
 	fence fence
-	// htmlEnd closes the HTML block that is open, "" if none is.
+	// htmlEnd is the end mark of the open HTML block, or "".
 	htmlEnd string
-	// lists are the columns at which the contents of the open items begin.
+	// lists holds, for each open list item, the column at which its content begins.
 	lists []int
 }
 
-// line is the line at hand.
+// line is the current line.
 type line struct {
 	start, end int // with its line feed
 	number     int
@@ -26,11 +26,11 @@ type line struct {
 	indent     int    // columns of white space in front, tabs to the next 4
 }
 
-// fence is an open code fence; char is 0 if none is open.
+// fence is the open code fence. char is 0 if none is open.
 type fence struct {
 	char   byte
 	length int
-	// column is where the contents of the list item around it begin.
+	// column is the column at which the content of the list item around the fence begins.
 	column int
 }
 
@@ -70,7 +70,7 @@ loop:
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
 
-// take puts the line where it belongs.
+// take adds the current line to the open unit, or opens a new unit.
 func (sc *scanner) take() {
 	switch {
 	case sc.fence.char != 0:
@@ -95,7 +95,7 @@ func (sc *scanner) take() {
 	sc.blank = false
 }
 
-// start opens a unit at the line; the one before ends there.
+// start ends the open unit and opens a new unit at the current line.
 func (sc *scanner) start(kind UnitKind) *Unit {
 	if n := len(sc.units); n > 0 {
 		sc.units[n-1].End, sc.units[n-1].EndLine = sc.ln.start, sc.ln.number-1
@@ -104,7 +104,7 @@ func (sc *scanner) start(kind UnitKind) *Unit {
 	return &sc.units[len(sc.units)-1]
 }
 
-// last returns the kind of the open unit, "" if there is none.
+// last returns the kind of the open unit, or "" if there is none.
 func (sc *scanner) last() UnitKind {
 	if len(sc.units) == 0 {
 		return ""
@@ -112,8 +112,8 @@ func (sc *scanner) last() UnitKind {
 	return sc.units[len(sc.units)-1].Kind
 }
 
-// inFence reports whether the line belongs to the open fence, and closes it. A
-// list item that ends closes it too.
+// inFence reports whether the line belongs to the open fence. It closes the fence at its closing line,
+// and at the end of the list item that contains it.
 func (sc *scanner) inFence() bool {
 	f := sc.fence
 	if f.column > 0 && sc.ln.body != "" && sc.ln.indent < f.column {
@@ -127,8 +127,8 @@ func (sc *scanner) inFence() bool {
 	return true
 }
 
-// leaveLists closes the items that the line's indent puts it out of. Text that
-// follows without a blank line still belongs to them.
+// leaveLists closes the list items whose content begins further right than the line. It keeps them
+// open for text that follows without a blank line.
 func (sc *scanner) leaveLists() {
 	for n := len(sc.lists); n > 0 && sc.ln.indent < sc.lists[n-1]; n-- {
 		if !sc.blank && !sc.opens() {
@@ -138,8 +138,7 @@ func (sc *scanner) leaveLists() {
 	}
 }
 
-// opens reports whether the line begins a block of its own, which text that
-// merely runs on does not.
+// opens reports whether the line begins a new block. Otherwise it may continue a paragraph.
 func (sc *scanner) opens() bool {
 	b := sc.ln.body
 	switch b[0] {
@@ -155,8 +154,8 @@ func (sc *scanner) opens() bool {
 	return isRule(b) || markerWidth(b) > 0
 }
 
-// column returns where the contents of the innermost open item begin, 0
-// outside.
+// column returns the column at which the content of the innermost open item begins, or 0 outside of
+// items.
 func (sc *scanner) column() int {
 	if n := len(sc.lists); n > 0 {
 		return sc.lists[n-1]
@@ -164,7 +163,7 @@ func (sc *scanner) column() int {
 	return 0
 }
 
-// special takes lines that are more than text.
+// special handles a line that is more than text. It returns false for a line of text.
 func (sc *scanner) special() bool {
 	b, col := sc.ln.body, sc.column()
 	if sc.ln.indent >= col+4 {
@@ -200,11 +199,10 @@ func (sc *scanner) special() bool {
 	return sc.item(b)
 }
 
-// indented takes a line that is indented like code. In a running text it is
-// text.
+// indented handles a line that is indented like code. Within a paragraph such a line is text.
 func (sc *scanner) indented() bool {
 	if sc.column() > 0 {
-		// Deeper items of sloppily indented lists are items all the same.
+		// A list marker is an item even if it is indented too much.
 		return sc.item(sc.ln.body)
 	}
 	if !sc.blank && sc.last() != UnitCode && sc.last() != UnitHeading && sc.last() != UnitRule {
@@ -216,7 +214,7 @@ func (sc *scanner) indented() bool {
 	return true
 }
 
-// heading takes an ATX heading. One inside a list item opens no section.
+// heading handles an ATX heading. A heading inside a list item opens no section.
 func (sc *scanner) heading(b string, col int) bool {
 	n := headingLevel(b)
 	if n == 0 || col > 0 {
@@ -227,7 +225,7 @@ func (sc *scanner) heading(b string, col int) bool {
 	return true
 }
 
-// underline makes a setext heading of the paragraph above the line.
+// underline turns the paragraph above the line into a setext heading if the line underlines it.
 func (sc *scanner) underline(b string) bool {
 	if sc.blank || len(sc.lists) > 0 || (b[0] != '=' && b[0] != '-') || runOf(b, b[0]) != len(b) {
 		return false
@@ -244,7 +242,7 @@ func (sc *scanner) underline(b string) bool {
 	return true
 }
 
-// runOn extends a unit of the kind or opens one.
+// runOn continues the open unit if it is of this kind, else it opens one.
 func (sc *scanner) runOn(kind UnitKind) bool {
 	if sc.column() > 0 {
 		return false
@@ -255,7 +253,7 @@ func (sc *scanner) runOn(kind UnitKind) bool {
 	return true
 }
 
-// html takes comments, raw blocks and the markers of entries.
+// html handles comments, raw blocks and the markers of entries.
 func (sc *scanner) html(b string) bool {
 	if id := markerID(b); id != "" && sc.ln.indent == 0 {
 		sc.start(UnitMarker).Label = id
@@ -275,7 +273,7 @@ func (sc *scanner) html(b string) bool {
 	return true
 }
 
-// item takes a line with a list marker; each begins a unit, nested ones too.
+// item handles a line with a list marker. Each item is a unit, even if it is nested.
 func (sc *scanner) item(b string) bool {
 	w := markerWidth(b)
 	if w == 0 {
@@ -297,7 +295,7 @@ func (sc *scanner) item(b string) bool {
 	return true
 }
 
-// prose takes text: it runs on, or opens a paragraph.
+// prose handles a line of text. It continues the open unit, or opens a paragraph or a turn.
 func (sc *scanner) prose() {
 	if len(sc.lists) > 0 {
 		if k := sc.last(); k == UnitCode || k == UnitHTML {

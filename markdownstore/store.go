@@ -34,8 +34,7 @@ type Options struct {
 	ChunkTokens, OverlapTokens int
 	// Include are globs, relative to the workspace, of the files that are memory in addition to
 	// MEMORY.md, USER.md and memory/. Exclude are globs of files that Include matches but that
-	// are not memory. Callers should validate globs with glob.Check, since an invalid one matches
-	// nothing.
+	// are not memory. Callers should validate globs, because an invalid glob matches nothing.
 	Include, Exclude []string
 	// PrivateNotes lets only private sessions read the files that Include takes in. It is for the
 	// workspace of one person who has not allowed shared sessions to read these files.
@@ -43,7 +42,7 @@ type Options struct {
 	// NoGitignore also includes files that .gitignore files leave out.
 	NoGitignore bool
 	// MaxEntries is the largest number of files and folders that are searched for Include. The
-	// default is DefaultMaxEntries.
+	// default is 250,000.
 	MaxEntries int
 	// Shown, if not nil, returns the part of a file's text that readers get. It must keep the
 	// number of lines. Such a store must not be written to.

@@ -8,9 +8,8 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// A label, or a bracket at the end, marks a statement that no longer holds. Words that may
-// describe the subject and not the statement (obsolete, deprecated, replaced by) do not count as
-// marks.
+// A label at the beginning, or brackets at the end, mark a statement that is no longer valid. Words that
+// may be about the subject of the statement (obsolete, deprecated, replaced by) are not marks.
 var (
 	saysSuperseded  = textutil.LazyRegexp(`(?i)^[*_\[(]*(?:superseded|überholt|已被取代|已作废)[*_\])]*\s*[:：]|[(\[（【](?:now\s+)?(?:superseded\b|überholt\b|已被[^)）\]】]*(?:取代|替代)|已作废)[^)）\]】]*[)）\]】][.。*_\s]*$`)
 	strickenThrough = textutil.LazyRegexp(`^[*_ ]*~~[^~]+~~[*_ .。]*(?:[(（][^)）]{0,60}[)）])?[*_ .。]*$`)
@@ -29,15 +28,15 @@ func SaysSuperseded(line string) bool {
 	return strickenThrough.MatchString(line) || saysSuperseded.MatchString(line)
 }
 
-// marks are the strings of which such a line holds one.
+// Each line that SaysSuperseded accepts holds one of marks.
 var marks = []string{"~~", "superseded", "überholt", "已"}
 
-// formerly are the phrases after which a sentence names the old value, up to the next stop. With
-// arrow and struck the old value comes before the new one.
+// formerly matches the phrases after which a sentence names the old value, and the old value up to the
+// next punctuation. In the matches of arrow and inStrike the old value comes before the new one.
 var (
 	formerly = textutil.LazyRegexp(`(?i)(?:\b(?:instead of|rather than|in place of|no longer|formerly|previously|used to be|was[:：]|moved from|changed from|switched from|migrated from|anstatt|anstelle von|statt|nicht mehr|früher|vorher|zuvor|bisher|au lieu d[e'’]|plutôt que|anciennement|auparavant|en vez de|en lugar de|ya no|invece di|em vez de|não mais)(?:\s|$)|[(（]was\s|(?:вместо|больше не|раньше)\s|不再(?:是|用|使用|为|在)?|而不是|原来(?:是|用)?|之前(?:是|用)?|取代了?|代替了?)\s*([^,;.!?:，；。！？、：()（）\n]*(?:\.\d[^,;.!?:，；。()（）\n]*)*)`)
-	// An arrow mostly shows a flow. It replaces a number by a number, and a value after a colon or a
-	// verb by a single value.
+	// An arrow often shows a flow and no change. It means a change only between two numbers, or
+	// between two single values after a colon or a verb.
 	arrow    = textutil.LazyRegexp(`(?i)(?:[:：=]|\b(?:is|are|was|from|at|on|ist|von|um|est|es|de))[ \t]*([^\s,;:，；：()（）]+)[ \t]*(?:→|⇒|->|=>)[ \t]*[^\s→⇒>]+[ \t]*(?:$|[.,;(（，。；\n])|([^\s,;:，；：()（）]*\d[^\s,;:，；：()（）]*)[ \t]*(?:→|⇒|->|=>)[ \t]*[^\s→⇒>]*\d`)
 	inStrike = textutil.LazyRegexp(`~~([^~]+)~~`)
 )
@@ -45,11 +44,11 @@ var (
 // mostFormer is the largest number of words that name an old value.
 const mostFormer = 6
 
-// Replacement describes the statement that another one replaces, in the words of the
-// new one.
+// Replacement describes a new statement and the old statement that it replaces.
 type Replacement struct {
 	now, former []string
-	// ends reports whether the statement only says that the old one no longer holds.
+	// ends reports whether the statement says that the old one is no longer valid and may name no new
+	// value.
 	ends bool
 }
 
@@ -90,7 +89,7 @@ func ReplacementOf(text string) (r Replacement, ok bool) {
 	return r, len(r.former) > 0 && len(r.former) <= mostFormer
 }
 
-// cues are the strings of which a statement holds one if inStrike, arrow or formerly matches.
+// cues holds, for inStrike, arrow and formerly, the strings of which each match has one.
 var cues = [...][]string{{"~~"}, {"→", "⇒", "->", "=>"},
 	{"instead of", "rather than", "in place of", "no longer", "formerly", "previously", "used to be", "was:", "was：", "(was", "（was", "moved from", "changed from", "switched from", "migrated from",
 		"statt", "anstelle", "nicht mehr", "früher", "vorher", "zuvor", "bisher", "au lieu", "plutôt", "ancienne", "auparavant", "en vez", "en lugar", "ya no", "invece", "em vez", "não mais",
@@ -104,11 +103,10 @@ func (r Replacement) mentioned(low string) bool {
 	return !slices.ContainsFunc(r.former, func(w string) bool { return !strings.Contains(low, w) })
 }
 
-// Replaces reports whether another statement is the replaced statement. The other statement must
-// end with its value, after a verb or a colon, or the value must hold a digit. Every content word
-// of the other statement must be in r, and some of these words only in the former part. r must
-// also have a word that the other statement lacks, unless it says that the other no longer holds.
-// r must not say much more than the other statement.
+// Replaces reports whether other is the statement that r replaces. other must end with its value. The
+// value must follow a verb or a colon, or hold a digit. Every content word of other must be in r, and
+// some of these words only in the old value. r must have a word that other lacks, unless r says that
+// other is no longer valid. r must not be much longer than other.
 func (r Replacement) Replaces(other string) bool {
 	if !r.mentioned(strings.ToLower(other)) || SaysSuperseded(other) {
 		return false
@@ -141,15 +139,15 @@ func (r Replacement) Replaces(other string) bool {
 // states matches a statement that gives its subject a value, by a verb or a colon.
 var states = textutil.LazyRegexp(`(?i)(?:^|[\s，])(?:is|are|was|has|have|runs?|uses?|listens|lives|stands|set|costs?|ist|sind|wird|hat|läuft|nutzt|steht|est|sont|a|es|está|son|tiene|usa|è|é|sono|стоит|работает|использует|находится)\s|[:：]\s*[^\s*_]|[是为在用有]`)
 
-// changing are words that only mean that something changed.
+// changing holds words that only say that something has changed.
 var changing = []string{"now", "instead", "since", "from", "moved", "changed", "switched", "migrated", "jetzt", "nun", "ab", "seit", "maintenant", "désormais", "ahora", "现", "在", "改", "теперь", "was"}
 
-// idle are words that do not describe a statement's subject.
+// idle holds words that do not describe the subject of a statement.
 var idle = []string{"the", "a", "an", "is", "are", "was", "be", "of", "on", "at", "in", "to", "for", "and", "we", "our", "it", "its", "runs", "run", "uses", "use", "listens", "lives", "stands", "set",
 	"der", "die", "das", "den", "dem", "ist", "sind", "wird", "auf", "im", "am", "mit", "läuft", "nutzt", "le", "la", "les", "est", "sur", "à", "en", "el", "los", "es", "está", "il", "è", "o", "é", "是", "为", "的", "在", "用"}
 
-// LastWord returns the last content word of a text, in lower case. [Replacement.Replaces] is false
-// for every text whose last word is not one of [Replacement.Former].
+// LastWord returns the last content word of a text, in lower case. [Replacement.Replaces] returns false
+// for every text whose last word is not among [Replacement.Former].
 func LastWord(text string) string {
 	for text = strings.TrimSpace(text); text != ""; {
 		at := strings.LastIndexFunc(text, unicode.IsSpace) + 1

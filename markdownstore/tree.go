@@ -12,15 +12,15 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// defaultMaxEntries is how many files and folders are searched for included files.
+// defaultMaxEntries is the default of Options.MaxEntries.
 const defaultMaxEntries = 250_000
 
 // errTooMany is returned if a workspace has more files and folders than Options.MaxEntries. The
 // files after the limit are not listed.
 var errTooMany = errors.New("too many files")
 
-// tree lists the included files in a folder and below, "" for the workspace, with the ignore files
-// above it. why is the reason for leaving out everything in it, "" if there is none.
+// tree lists the included files in dir and below. dir is "" for the workspace. above are the ignore
+// rules of the folders above it. why is the reason why all files in dir are left out, or "".
 func (w *walker) tree(dir string, above []*textutil.Ignore, why leftReason) bool {
 	entries, err := readDir(w.files, path.Join(".", dir))
 	if err != nil {
@@ -54,7 +54,7 @@ func (w *walker) tree(dir string, above []*textutil.Ignore, why leftReason) bool
 	return true
 }
 
-// below enters a folder if there may be something to be listed, or to be told.
+// below lists a folder if it may have included files, or if files that are left out are counted.
 func (w *walker) below(p string, ignore []*textutil.Ignore, why leftReason) bool {
 	if p == memoryDir || w.isOwn(p) {
 		return true
@@ -106,7 +106,7 @@ func (w *walker) file(p string, e fs.DirEntry, ignore []*textutil.Ignore, why le
 	return w.entry(p, c, fi, err, false)
 }
 
-// leftFolder is why a folder is left out, "" if it is not.
+// leftFolder returns the reason why a folder is left out, or "" if it is not.
 func (s *Store) leftFolder(p string, ignore []*textutil.Ignore) leftReason {
 	name := path.Base(p)
 	switch inside := s.in.Below(p); {
@@ -124,8 +124,8 @@ func (s *Store) leftFolder(p string, ignore []*textutil.Ignore) leftReason {
 	return ""
 }
 
-// leftFile is why a file is left out, "" if it is not. named says whether a glob of Options.Include
-// matches it.
+// leftFile returns the reason why a file is left out, or "" if it is not. named reports whether a glob
+// of Options.Include matches it.
 func (s *Store) leftFile(p string, named bool, ignore []*textutil.Ignore) leftReason {
 	switch {
 	case isIgnored(ignore, p, false):
@@ -166,8 +166,7 @@ func (s *Store) left(called, p string) error {
 	return e
 }
 
-// ignored reports whether .gitignore files leave out a file, or a folder, or one that it
-// is in.
+// ignored reports whether .gitignore files leave out a path, or a folder that contains it.
 func (s *Store) ignored(p string, folder bool) bool {
 	for at, ignore := range s.down(p) {
 		if isIgnored(ignore, at, folder || at != p) {
@@ -177,8 +176,8 @@ func (s *Store) ignored(p string, folder bool) bool {
 	return false
 }
 
-// down yields the folders that a path is in, from the workspace's root on, and the path itself,
-// each with the ignore files that hold for it.
+// down yields the folders that contain a path, the outermost first, and then the path itself. It yields
+// each with the ignore rules that apply to it.
 func (s *Store) down(p string) iter.Seq2[string, []*textutil.Ignore] {
 	return func(yield func(string, []*textutil.Ignore) bool) {
 		ignore := s.ignoreIn("", nil)
@@ -194,7 +193,8 @@ func (s *Store) down(p string) iter.Seq2[string, []*textutil.Ignore] {
 	}
 }
 
-// isIgnored asks ignore files, the nearest first.
+// isIgnored reports whether ignore rules leave out a path. The rules of the innermost folder that match
+// it decide.
 func isIgnored(files []*textutil.Ignore, p string, folder bool) bool {
 	for _, f := range slices.Backward(files) {
 		if out, decided := f.Match(p, folder); decided {
@@ -204,11 +204,11 @@ func isIgnored(files []*textutil.Ignore, p string, folder bool) bool {
 	return false
 }
 
-// maxIgnore bounds a .gitignore file that is read, in bytes.
+// maxIgnore is the size of the largest .gitignore file that is read, in bytes.
 const maxIgnore = 1 << 20
 
-// ignoreIn adds the ignore file of a folder to those above it. The workspace's own comes
-// after those of its repository.
+// ignoreIn returns the ignore rules for the content of a folder: those above it and its own. Above the
+// workspace's own rules are those of its repository.
 func (s *Store) ignoreIn(dir string, above []*textutil.Ignore) []*textutil.Ignore {
 	if s.opts.NoGitignore {
 		return nil
@@ -227,7 +227,8 @@ func (s *Store) ignoreIn(dir string, above []*textutil.Ignore) []*textutil.Ignor
 	return above
 }
 
-// isOwn reports whether a folder is git's or the program's. Such folders are not reported.
+// isOwn reports whether a folder belongs to git or to this program. Files in such folders are not
+// counted as left out.
 func (s *Store) isOwn(dir string) bool {
 	return path.Base(dir) == ".git" || dir == path.Dir(defaultLockName) || dir == s.opts.Own
 }

@@ -49,7 +49,7 @@ func (s *Store) Walk(ctx context.Context) iter.Seq2[File, error] {
 	}
 }
 
-// walker goes through a workspace. Its methods return false at the end of the listing.
+// walker lists a workspace. Its methods return false if the listing must end.
 type walker struct {
 	*Store
 	ctx      context.Context
@@ -59,8 +59,8 @@ type walker struct {
 	// leftOut gets the files that are left out. If it is nil, folders in which nothing is
 	// included are not entered.
 	leftOut *LeftOut
-	// seen counts the entries that were looked at. spared counts those in folders where nothing
-	// is included.
+	// seen counts the entries of folders with included files. spared counts the entries of folders
+	// that are left out.
 	seen, spared int
 }
 
@@ -68,7 +68,7 @@ func newWalker(ctx context.Context, s *Store, yield func(File, error) bool) *wal
 	return &walker{Store: s, ctx: ctx, yield: yield, privates: privates(s.files)}
 }
 
-// known lists the files that are memory, or that prompts show, by their names.
+// known lists the files that are memory, or that prompts show, because of their names.
 func (w *walker) known() bool {
 	for _, name := range rootNames {
 		if c, _ := Classify(name); !c.Memory && w.takes(name) {
@@ -130,7 +130,7 @@ func (w *walker) entry(p string, c Class, fi fs.FileInfo, err error, shadowed bo
 	return w.yield(f, nil)
 }
 
-// fails yields the error of a file or a folder.
+// fails yields an error for a file or a folder.
 func (w *walker) fails(p string, err error) bool {
 	return w.yield(File{Path: p}, wrapped("list", cmp.Or(p, "."), err))
 }
@@ -172,8 +172,8 @@ func linksFolder(files Files, p string, e fs.DirEntry) bool {
 	return folder
 }
 
-// readDir returns the entries of a folder, ordered so that a listing of all folders is in byte
-// order: a folder sorts as its paths do, with the slash.
+// readDir returns the entries of a folder. A folder among them is sorted by its name with a slash, so
+// that a recursive listing is in byte order.
 func readDir(files Files, dir string) ([]fs.DirEntry, error) {
 	fi, err := files.Lstat(dir)
 	if err != nil {
@@ -190,7 +190,7 @@ func readDir(files Files, dir string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// pathOf returns how the paths in an entry begin.
+// pathOf returns the name of a file, or the name of a folder with a slash.
 func pathOf(e fs.DirEntry) string {
 	if e.IsDir() {
 		return e.Name() + "/"

@@ -103,8 +103,8 @@ func simple(text string, i int) int {
 	return 0
 }
 
-// endsWord holds the ASCII characters that always end a word. Characters that may join two parts of a
-// name, or that belong to names such as C++, are not among them.
+// endsWord holds the characters after which a word certainly ends. Characters that may join two parts
+// of a name, or that belong to names such as C++, are not among them.
 var endsWord = func() (t [256]bool) {
 	for _, c := range " \n\r\t,;:!?()[]{}\"*`/\\|<>=" {
 		t[c] = true

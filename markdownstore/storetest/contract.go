@@ -23,31 +23,29 @@ var ErrKilled = errors.New("killed before the write was synced")
 
 // Fault is the failure of one write.
 type Fault struct {
-	// Refuse is the error with which nothing is written.
+	// Refuse is the error that the write returns without writing.
 	Refuse error
-	// Meanwhile runs between the reading of a file and its writing, as another program
-	// that takes no lock.
+	// Meanwhile is called between the reading of a file and its writing. It stands for another
+	// program that takes no lock.
 	Meanwhile func()
-	// Lose kills the writer before the write is synced. Of an append Torn bytes are
-	// left, of anything else nothing.
+	// Lose kills the writer before the write is synced. The first Torn bytes of an append are kept.
+	// Any other write is lost as a whole.
 	Lose bool
 	Torn int
 }
 
-// Place is where a keeper's files are, for tests of it.
+// Place gives tests access to the place in which a keeper has its files.
 type Place struct {
 	Files markdownstore.Files
-	// Put writes a file as another program does, Text returns a file's current
-	// text.
+	// Put writes a file as another program does. Text returns a file's current text.
 	Put  func(name, text string)
 	Text func(name string) (text string, there bool)
-	// Next gives a fault to the next write; Restart opens the place anew after a
-	// write that was lost.
+	// Next sets the fault of the next write. Restart opens the place again after a lost write.
 	Next    func(f Fault)
 	Restart func()
 }
 
-// now is when the contract's writes take place.
+// now is the time of the contract's writes.
 var now = time.Date(2026, 3, 21, 12, 0, 0, 0, time.UTC)
 
 func (p *Place) store(private bool) *markdownstore.Store {
@@ -295,8 +293,8 @@ func changedMeanwhile(t *testing.T, p *Place) {
 	p.wants(t, "memory/t.md", "again\n\nnew"+entry)
 }
 
-// After a lost write a file is as it was, or has a beginning of the appended text. The same write
-// made again is there once.
+// After a lost write a file is unchanged, or has a prefix of the appended text. After the same write is
+// repeated, the file has the text once.
 func lost(t *testing.T, p *Place) {
 	ctx := context.Background()
 	const block = "\nfirst line\nsecond line" + entry
