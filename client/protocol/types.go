@@ -1362,7 +1362,7 @@ type Dated struct {
 	Date string `json:"date"`
 }
 
-// Lag counts the changes of the files that an index lacks.
+// Lag counts the changes of files that an index does not have yet.
 type Lag struct {
 	// files counts the files that were added or written since the last Sync.
 	Files int64 `json:"files"`
@@ -1858,9 +1858,9 @@ type LeftOut struct {
 	More bool `json:"more"`
 }
 
-// LeftCount is how many files are left out for a reason.
+// LeftCount is the number of files that are left out for a reason.
 type LeftCount struct {
-	// reason is why a Markdown file of the workspace is no memory.
+	// reason is the reason why a Markdown file of the workspace is not memory.
 	Reason string `json:"reason"`
 	Files  int64  `json:"files"`
 }
@@ -1868,7 +1868,7 @@ type LeftCount struct {
 // LeftFile is a file that is left out.
 type LeftFile struct {
 	Path string `json:"path"`
-	// reason is why a Markdown file of the workspace is no memory.
+	// reason is the reason why a Markdown file of the workspace is not memory.
 	Reason string `json:"reason"`
 }
 

@@ -1322,7 +1322,7 @@ export interface Dated {
   date: string;
 }
 
-/** Lag counts the changes of the files that an index lacks. */
+/** Lag counts the changes of files that an index does not have yet. */
 export interface Lag {
   /** `files` counts the files that were added or written since the last Sync. */
   files: number;
@@ -1807,9 +1807,9 @@ export interface LeftOut {
   more: boolean;
 }
 
-/** LeftCount is how many files are left out for a reason. */
+/** LeftCount is the number of files that are left out for a reason. */
 export interface LeftCount {
-  /** `reason` is why a Markdown file of the workspace is no memory. */
+  /** `reason` is the reason why a Markdown file of the workspace is not memory. */
   reason: "unreadable" | "no_text" | "shadowed" | "too_large" | "name" | "link" | "excluded" | "gitignore" | "not_included" | "hidden" | "generated" | (string & {});
   files: number;
 }
@@ -1817,7 +1817,7 @@ export interface LeftCount {
 /** LeftFile is a file that is left out. */
 export interface LeftFile {
   path: string;
-  /** `reason` is why a Markdown file of the workspace is no memory. */
+  /** `reason` is the reason why a Markdown file of the workspace is not memory. */
   reason: "unreadable" | "no_text" | "shadowed" | "too_large" | "name" | "link" | "excluded" | "gitignore" | "not_included" | "hidden" | "generated" | (string & {});
 }
 

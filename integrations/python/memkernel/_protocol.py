@@ -889,7 +889,7 @@ class Dated(TypedDict):
 
 
 class Lag(TypedDict):
-    """Lag counts the changes of the files that an index lacks."""
+    """Lag counts the changes of files that an index does not have yet."""
 
     files: int
     removed: int
@@ -1264,7 +1264,7 @@ class LeftOut(TypedDict):
 
 
 class LeftCount(TypedDict):
-    """LeftCount is how many files are left out for a reason."""
+    """LeftCount is the number of files that are left out for a reason."""
 
     reason: str
     files: int
