@@ -168,11 +168,8 @@ func said(s *display.Sheet, t *billing.Sum) {
 	if t.Unpriced > 0 {
 		line("unpriced", "{call} of models without a price, in no cost above", t.Unpriced)
 	}
-	switch n := t.Calls - t.Compared; {
-	case n > 0 && t.Compared > 0:
+	if n := t.Calls - t.Compared; n > 0 {
 		line("not compared", "{call} without a known plan, with {} tokens of input", n, t.Billed.InputTokens-t.BilledCompared.InputTokens)
-	case n > 0:
-		line("not compared", "{call} without a known plan", n)
 	}
 }
 
