@@ -211,7 +211,7 @@ func parseShell(line string) (cmds []simpleCommand, whole bool) {
 			}
 			add("<")
 		case '>': // also ">>", "2>" and "2>&1"
-			if !target && word != "" && strings.Trim(word, "0123456789") == "" {
+			if word != "" && strings.Trim(word, "0123456789") == "" {
 				word, inWord = "", false
 			}
 			endWord()
