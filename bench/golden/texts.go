@@ -61,8 +61,8 @@ func items(c chores) func(string, *notes) error {
 }
 
 // codeModules lists the modules whose source files become notes. go.sum fixes their texts, so that the
-// floors change only with their versions. The files are read from Go's module cache, because their
-// licence (Apache-2.0) is not the project's.
+// floors change only with their versions. The files are read from the folder that "go list -m" names.
+// They are not copied into this repository (both modules are under Apache-2.0).
 var codeModules = []string{"github.com/spf13/cobra", "github.com/sashabaranov/go-openai"}
 
 // code makes a note of each source file. The note lacks the comments of functions. Each of these
