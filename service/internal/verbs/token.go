@@ -16,7 +16,7 @@ import (
 	"github.com/memkernel/memkernel/service/token"
 )
 
-// tokenJSON is the document about a token that was made or revoked.
+// tokenJSON is a token that was made or revoked.
 type tokenJSON struct {
 	Schema string `json:"schema"`
 	tokenRow
