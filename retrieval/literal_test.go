@@ -34,6 +34,7 @@ func whenBare(text string, now time.Time) when {
 	}
 	r.mentions()
 	r.years()
+	r.shift()
 	return r.when
 }
 

@@ -59,6 +59,7 @@ var (
 	chineseDate = lazy(`(?:((?:19|20)\d\d)\s*年\s*)?(\d{1,2}|十[一二]?|[一二三四五六七八九])\s*月(?:\s*(\d{1,2})\s*[日号])?`)
 	yearAlone   = lazy(`(?:^|[^\d\p{L}.-])((?:19|20)\d\d)(?:年|$|[^\d\p{L}-])`)
 	monthWord   = lazy(`(?i)(?:\b(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?)?(?:^|\b|\s)(` + oneOf(monthNames) + `)\b\.?(?:\s+(?:the\s+)?(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(?:of\s+|de\s+|del\s+)?((?:19|20)\d\d)\b)?`)
+	beforeWords = lazy(`(?i)\b(` + count + `)\s+(` + oneOf(unitNames) + `)\s+(before|after|vor|nach|antes|después|despues)\b|(` + count + `)\s*个?\s*(天|日|周|星期|月|年)(之前|之后|前|后)`)
 )
 
 // lazy compiles an expression on first use.
@@ -74,6 +75,7 @@ func whenOf(text string, now time.Time) when {
 	r.monthNames()
 	r.mentions()
 	r.years()
+	r.shift()
 	return r.when
 }
 
@@ -186,10 +188,32 @@ func (r *reader) mentions() {
 	}
 }
 
-// numeral reads a number in digits, or one of a Chinese month. It returns 0 if s is neither.
+// shift moves the times that follow "two days before" or "a week after". In Chinese the time
+// comes before such words.
+func (r *reader) shift() {
+	if len(r.stretches) == 0 {
+		return
+	}
+	m := beforeWords().FindStringSubmatch(r.text)
+	if m == nil {
+		return
+	}
+	n := numeral(m[1] + m[4])
+	switch strings.ToLower(m[3] + m[6]) {
+	case "before", "vor", "antes", "前", "之前":
+		n = -n
+	}
+	by := [...]struct{ months, days int }{{0, n}, {0, 7 * n}, {n, 0}, {12 * n, 0}}[unitNames[strings.ToLower(m[2]+m[5])]-1]
+	for i, s := range r.stretches {
+		r.stretches[i] = stretch{s.from.AddDate(0, by.months, by.days), s.to.AddDate(0, by.months, by.days)}
+	}
+	r.months = 0
+}
+
+// numeral reads a number in digits or words. It returns 0 if s is not a number.
 func numeral(s string) int {
 	if n, err := strconv.Atoi(s); err == nil {
 		return n
 	}
-	return 1 + slices.Index(hanNumbers, s)
+	return numberNames[strings.ToLower(s)]
 }

@@ -21,6 +21,7 @@ func TestWhen(t *testing.T) {
 		{"Who called last week?", "2026-02-25", "2026-01-25"},
 		{"Who called yesterday?", "2026-03-06", "2026-03-01"},
 		{"What broke two months ago?", "2026-01-05", "2025-11-05"},
+		{"What broke three days before Christmas?", "2025-12-22", "2025-12-10"},
 		{"¿Qué pasó en mayo de 2023?", "2023-05-08", "2023-08-08"},
 		{"¿Qué dijo el 7 de mayo de 2023?", "2023-05-08", "2023-07-08"},
 		{"¿Quién llamó la semana pasada?", "2026-02-25", "2026-01-25"},

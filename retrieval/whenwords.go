@@ -28,8 +28,22 @@ var monthNames = numbered(
 // doubtful are names of months that are also other words.
 var doubtful = map[string]bool{"may": true, "march": true, "mar": true, "mars": true, "sep": true, "mai": true, "jan": true, "dec": true, "nov": true}
 
-// hanNumbers are the numbers of the months as Chinese writes them.
-var hanNumbers = strings.Fields("一 二 三 四 五 六 七 八 九 十 十一 十二")
+var numberNames = numbered(
+	"a an one un una uno ein eine einem einer einen 一", "two dos zwei 二 两", "three tres drei 三", "four cuatro vier 四",
+	"five cinco fünf 五", "six seis sechs 六", "seven siete sieben 七", "eight ocho acht 八", "nine nueve neun 九",
+	"ten diez zehn 十", "eleven once elf 十一", "twelve doce zwölf 十二",
+)
+
+// unitNames maps names of days, weeks, months and years to the numbers of these units.
+var unitNames = numbered(
+	"day days día días dia dias tag tage tagen 天 日",
+	"week weeks semana semanas woche wochen 周 星期",
+	"month months mes meses monat monate monaten 月",
+	"year years año años ano anos jahr jahre jahren 年",
+)
+
+// count matches a number in digits or words.
+var count = `\d{1,3}|` + oneOf(numberNames)
 
 // numbered maps each word to the number of its group, from 1.
 func numbered(groups ...string) map[string]int {
