@@ -129,30 +129,24 @@ func (t tensor) read(file io.ReaderAt, i, n int) ([]float64, error) {
 	if _, err := file.ReadAt(raw, t.from+int64(i)*int64(width)); err != nil {
 		return nil, err
 	}
+	decode := decoders[t.kind]
 	for j := range out {
-		out[j] = decode(t.kind, raw[j*width:])
+		out[j] = decode(raw[j*width:])
 	}
 	return out, nil
 }
 
-// decode returns the number of a kind at the beginning of data.
-func decode(kind string, data []byte) float64 {
-	le := binary.LittleEndian
-	switch kind {
-	case "F64":
-		return math.Float64frombits(le.Uint64(data))
-	case "F32":
-		return float64(math.Float32frombits(le.Uint32(data)))
-	case "F16":
-		return float64(half(le.Uint16(data)))
-	case "BF16":
-		return float64(math.Float32frombits(uint32(le.Uint16(data)) << 16))
-	case "I64":
-		return float64(int64(le.Uint64(data)))
-	case "I32":
-		return float64(int32(le.Uint32(data)))
-	}
-	return float64(int8(data[0]))
+// decoders read the number of a kind at the beginning of data.
+var decoders = map[string]func(data []byte) float64{
+	"F64": func(data []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(data)) },
+	"F32": func(data []byte) float64 { return float64(math.Float32frombits(binary.LittleEndian.Uint32(data))) },
+	"F16": func(data []byte) float64 { return float64(half(binary.LittleEndian.Uint16(data))) },
+	"BF16": func(data []byte) float64 {
+		return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(data)) << 16))
+	},
+	"I64": func(data []byte) float64 { return float64(int64(binary.LittleEndian.Uint64(data))) },
+	"I32": func(data []byte) float64 { return float64(int32(binary.LittleEndian.Uint32(data))) },
+	"I8":  func(data []byte) float64 { return float64(int8(data[0])) },
 }
 
 // half converts a number from IEEE 754 binary16.
