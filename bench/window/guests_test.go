@@ -130,7 +130,7 @@ func TestHostile(t *testing.T) {
 	b.size(1280, false)
 	base := b.enter(s)
 	id := b.sample("<img src=x onerror=alert(4)>")
-	for _, v := range append(views(id)[2:4], view{"now", "/?q=nothing", `document.querySelector(".asked .quote")`}) {
+	for _, v := range append(views(id, 2)[2:5], view{"now", "/?q=nothing", `document.querySelector(".asked .quote")`}) {
 		b.visit(base, v.path, v.ready)
 		told[bool](b, `document.querySelectorAll("details").forEach(d => d.open = true) || true`)
 		b.do(pause)
