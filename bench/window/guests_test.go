@@ -40,8 +40,8 @@ func TestRecordedSessions(t *testing.T) {
 	like := ""
 	for _, path := range found {
 		name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
-		id := b.sample(name)
-		for _, v := range views(id)[2:4] {
+		id, call := b.sample(name)
+		for _, v := range views(id, call)[2:5] {
 			b.visit(base, v.path, v.ready)
 			b.do(pause)
 			b.shoot(fmt.Sprintf("%s-%s", v.name, name[:min(len(name), 12)]), true)
@@ -74,7 +74,7 @@ func TestLive(t *testing.T) {
 	b.size(1280, false)
 	base := b.enter(s)
 	b.see(`document.querySelector(".badge.on")?.textContent === "live"`)
-	id := b.sample("live")
+	id, _ := b.sample("live")
 	b.visit(base, "/s/"+id+"/numbers", `document.querySelectorAll(".plot svg").length >= 2`)
 	calls := `Number(document.querySelector(".tile dd").firstChild.textContent)`
 	before := told[int](b, calls)
@@ -129,7 +129,7 @@ func TestHostile(t *testing.T) {
 	s := window(t, workspace(t), ui.Options{Resolver: "memory_get"}, ill)
 	b.size(1280, false)
 	base := b.enter(s)
-	id := b.sample("<img src=x onerror=alert(4)>")
+	id, _ := b.sample("<img src=x onerror=alert(4)>")
 	for _, v := range append(views(id, 2)[2:5], view{"now", "/?q=nothing", `document.querySelector(".asked .quote")`}) {
 		b.visit(base, v.path, v.ready)
 		told[bool](b, `document.querySelectorAll("details").forEach(d => d.open = true) || true`)
@@ -257,12 +257,12 @@ func TestAccessible(t *testing.T) {
 	s := window(t, workspace(t), ui.Options{Window: 128_000, Resolver: "memory_get", Doctor: healthy, Voice: api.VoicePerson}, filepath.Join(root, "testdata/session.jsonl"))
 	b.size(1280, false)
 	base := b.enter(s)
-	id := b.sample("session")
-	for _, v := range views(id) {
+	id, call := b.sample("session")
+	for _, v := range views(id, call) {
 		for _, dark := range []bool{false, true} {
 			b.size(1280, dark)
 			b.visit(base, v.path, v.ready)
-			told[bool](b, `document.querySelectorAll(".card > details, details.card").forEach(d => d.open = true) || true`)
+			told[bool](b, `document.querySelectorAll(".blocks li:first-child details, .card > details, details.card").forEach(d => d.open = true) || true`)
 			b.do(pause)
 			told[bool](b, string(axe)+";true")
 			found := told[string](b, `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.filter(v => v.impact === "serious" || v.impact === "critical").map(v => v.id + ": " + v.help + "\n    " + v.nodes.slice(0, 3).map(n => n.html + " " + (n.any[0]?.message || "")).join("\n    ")).join("\n"))`)
@@ -273,13 +273,13 @@ func TestAccessible(t *testing.T) {
 	}
 }
 
-// A plot can be worked by keys alone.
+// A plot and the list of blocks can be worked by keys alone.
 func TestKeys(t *testing.T) {
 	b := open(t)
 	s := window(t, workspace(t), ui.Options{Window: 128_000, Resolver: "memory_get"}, filepath.Join(root, "testdata/session.jsonl"))
 	b.size(1280, false)
 	base := b.enter(s)
-	id := b.sample("session")
+	id, _ := b.sample("session")
 	b.visit(base, "/s/"+id+"/numbers", `document.querySelectorAll(".plot svg").length >= 2`)
 	told[bool](b, `document.querySelector(".plot").focus() || true`)
 	b.do(chromedp.KeyEvent("\ue010"), chromedp.KeyEvent("+"))
@@ -294,5 +294,10 @@ func TestKeys(t *testing.T) {
 	}
 	press("+")
 	b.see(`location.search.includes("from=")`)
+	press("Enter")
+	b.see(`/\/c\/\d+$/.test(location.pathname) && document.querySelector(".blocks summary")`)
+	n := told[int](b, `Number(location.pathname.split("/").pop())`)
+	press("]")
+	b.see(fmt.Sprintf(`document.querySelector("h1").textContent.startsWith("Call %d ")`, n+1))
 	b.calm("keys")
 }

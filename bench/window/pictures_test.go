@@ -28,9 +28,9 @@ func TestPictures(t *testing.T) {
 	s := window(t, place, ui.Options{Window: 128_000, Resolver: "memory_get", Doctor: healthy, Voice: api.VoicePerson}, filepath.Join(root, "testdata/session.jsonl"))
 	b.size(1280, false)
 	base := b.enter(s)
-	id := b.sample("session")
+	id, call := b.sample("session")
 	all := map[string]view{}
-	for _, v := range views(id) {
+	for _, v := range views(id, call) {
 		all[v.name] = v
 	}
 	for _, p := range []struct {
@@ -38,7 +38,7 @@ func TestPictures(t *testing.T) {
 		width, height int
 		dark          bool
 	}{
-		{"said", "said", 1280, 900, false}, {"session", "session", 1280, 1180, false},
+		{"said", "said", 1280, 900, false}, {"session", "session", 1280, 1180, false}, {"call", "call", 1280, 1060, false},
 		{"memory", "memory", 1280, 860, false}, {"search-dark", "search", 1280, 860, true}, {"said-390", "said", 390, 1000, false},
 	} {
 		b.size(p.width, p.dark)

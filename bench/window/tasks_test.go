@@ -60,7 +60,7 @@ func TestReadsWhatWasSaid(t *testing.T) {
 	if row := b.text(".asked li"); !strings.Contains(row, "Claude Code") || !strings.Contains(row, "2026-03-09") || !strings.Contains(row, "17 prompts") {
 		t.Errorf("the row says %q", row)
 	}
-	id := b.sample("session")
+	id, _ := b.sample("session")
 	b.click(".asked a", "Two sailings")
 	b.see(`document.querySelector(".facts-line")?.textContent.includes("did not plan")`)
 	b.click(".outline a", "Let's build offers")

@@ -13,13 +13,14 @@ import (
 // view is one that is looked at: where it is, and how one sees that it stands.
 type view struct{ name, path, ready string }
 
-func views(id string) []view {
+func views(id string, call int) []view {
 	planned := `document.querySelectorAll(".plot svg").length >= 2 && !document.querySelector("[role=status].hint")?.textContent.includes("planned")`
 	return []view{
 		{"now", "/", `document.querySelector(".asked a .hint")?.textContent.includes("prompt")`},
 		{"find", "/?q=half+up", `document.querySelector(".asked .quote")`},
 		{"said", "/s/" + id, `document.querySelectorAll(".said").length > 1`},
 		{"session", "/s/" + id + "/numbers", planned},
+		{"call", fmt.Sprintf("/s/%s/c/%d", id, call), `document.querySelector(".blocks li")`},
 		{"memory", "/memory", `document.querySelector(".entry")`},
 		{"search", "/memory/search?q=when+do+we+deploy", `document.querySelector("header a code")`},
 		{"changes", "/memory/changes", `document.querySelector(".versions, .bad")`},
@@ -33,8 +34,9 @@ type sessionList struct {
 	Sessions []struct{ ID, Name string }
 }
 
-// sample finds the session of a transcript once it is planned.
-func (b *browser) sample(name string) (id string) {
+// sample finds the session of a transcript, and a call of it in the last quarter, once it is
+// planned.
+func (b *browser) sample(name string) (id string, call int) {
 	b.t.Helper()
 	var list sessionList
 	b.ask("/api/sessions", &list)
@@ -48,8 +50,9 @@ func (b *browser) sample(name string) (id string) {
 	}
 	var doc struct {
 		Head struct {
-			Done  bool
-			Error string
+			Done    bool
+			Planned int
+			Error   string
 		}
 	}
 	for range 600 {
@@ -62,7 +65,7 @@ func (b *browser) sample(name string) (id string) {
 	if !doc.Head.Done || doc.Head.Error != "" {
 		b.t.Fatalf("the session is not planned: %+v", doc.Head)
 	}
-	return id
+	return id, max(doc.Head.Planned*3/4, 1)
 }
 
 // Every view stands at three widths, light and dark, without a complaint of the browser's.
@@ -71,8 +74,8 @@ func TestViews(t *testing.T) {
 	s := window(t, workspace(t), ui.Options{Window: 128_000, Resolver: "memory_get", Doctor: healthy}, filepath.Join(root, "testdata/session.jsonl"))
 	b.size(1280, false)
 	base := b.enter(s)
-	id := b.sample("session")
-	for _, v := range views(id) {
+	id, call := b.sample("session")
+	for _, v := range views(id, call) {
 		b.size(1280, false)
 		b.visit(base, v.path, v.ready)
 		for _, width := range []int{390, 1280, 2560} {

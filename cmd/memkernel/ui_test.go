@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -91,7 +90,7 @@ func (o *opened) get(path string) (status int, doc map[string]any) {
 }
 
 // uiSchemas are the documents that the window alone has.
-var uiSchemas = []string{"ui_sessions", "ui_session", "ui_talk", "ui_timeline", "ui_find", "ui_page"}
+var uiSchemas = []string{"ui_sessions", "ui_session", "ui_talk", "ui_timeline", "ui_call", "ui_find", "ui_page"}
 
 // Every view has its data as documents of doc/schema.json.
 func TestUIDocuments(t *testing.T) {
@@ -114,13 +113,15 @@ func TestUIDocuments(t *testing.T) {
 	if head["done"] != true || head["error"] != "" || head["append_late_usd"] == nil {
 		t.Fatalf("the session is not planned: %v", head)
 	}
-	_, talk := o.get("/api/talk?limit=400&session=" + id)
+	_, call := o.get("/api/call?session=" + id + "&call=9")
 	page := ""
-	for _, it := range talk["items"].([]any) {
-		page = cmp.Or(it.(map[string]any)["page"].(string), page)
+	for _, b := range call["blocks"].([]any) {
+		if p := b.(map[string]any); p["type"] == "evidence" {
+			page = p["page"].(string)
+		}
 	}
 	seen := map[string]bool{}
-	for _, path := range []string{"/api/sessions", "/api/session?session=" + id, "/api/timeline?session=" + id, "/api/talk?session=" + id,
+	for _, path := range []string{"/api/sessions", "/api/session?session=" + id, "/api/timeline?session=" + id, "/api/talk?session=" + id, "/api/call?session=" + id + "&call=9",
 		"/api/find?q=oversold", "/api/page?session=" + id + "&page=" + page, "/api/list", "/api/list?path=MEMORY.md", "/api/read?path=MEMORY.md",
 		"/api/search?q=deploy", "/api/audit", "/api/why?entry=MEMORY.md:5", "/api/history?path=MEMORY.md", "/api/doctor"} {
 		code, doc := o.get(path)
@@ -148,7 +149,7 @@ func TestUIIsForThisMachine(t *testing.T) {
 		t.Errorf("exit %d, %q, %q", code, stdout, stderr)
 	}
 	o := openUI(t, "--workspace", t.TempDir(), "--transcript", filepath.Join(t.TempDir(), "none"))
-	if code, doc := o.get("/api/talk?session=t0"); code != http.StatusNotFound || doc["error"] == "" {
+	if code, doc := o.get("/api/call?session=t0&call=1"); code != http.StatusNotFound || doc["error"] == "" {
 		t.Errorf("%d %v", code, doc)
 	}
 }

@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/document"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/kernel/billing"
@@ -32,6 +34,7 @@ func (s *Server) Handler() http.Handler {
 	get("find", s.find)
 	get("talk", s.talkOf)
 	get("timeline", s.timelineOf)
+	get("call", s.callOf)
 	get("page", s.pageOf)
 	get("list", s.list)
 	get("read", s.read)
@@ -356,6 +359,60 @@ func (s *Server) timelineOf(r *http.Request) (any, error) {
 	}
 	out.Session = f.id
 	return out, nil
+}
+
+var errKept = errors.New("the prompts of a session in the state folder are not kept, its transcript would be needed: start memkernel ui with --transcript")
+
+func (s *Server) callOf(r *http.Request) (any, error) {
+	n, err := number(r, "call", 1)
+	if err == nil && n < 1 {
+		err = mistakef("call=%d: calls are counted from 1", n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, t, err := s.asked(r)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return nil, mistake{errKept}
+	}
+	out, err := t.call(r.Context(), &s.o, n-1)
+	if err != nil {
+		return nil, err
+	}
+	out.Session = f.id
+	return out, nil
+}
+
+// call describes call n.
+func (t *track) call(ctx context.Context, o *Options, n int) (*callJSON, error) {
+	t.cursor.mu.Lock()
+	defer t.cursor.mu.Unlock()
+	plan, err := t.show(ctx, n)
+	if err != nil {
+		if !errors.Is(err, errNotYet) {
+			err = mistake{err}
+		}
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	answer := t.steps.Messages[t.steps.End(n)]
+	return &callJSON{Schema: "memkernel/ui_call/v1", Call: n + 1, Calls: len(t.rows), Time: t.steps.Calls[n].Start.UTC(), Model: plan.Model, Generation: plan.Generation,
+		Budgets: plan.Budgets, Regions: plan.Regions, Layout: &plan.Layout, Faults: plan.Faults, Blocks: blocks(o, plan, n, t.lives),
+		Answer: o.begin(messageText(&answer, shownText), 4*blockText)}, nil
+}
+
+func messageText(m *memkernel.Message, of func(*memkernel.Part) string) string {
+	var all []string
+	for i := range m.Parts {
+		if text := of(&m.Parts[i]); text != "" {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, "\n")
 }
 
 // pageJSON is a part of a session with its representations.

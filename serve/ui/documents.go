@@ -4,6 +4,7 @@ package ui
 // documents. Each type is given as a zero value.
 func Documents() map[string][]any {
 	return map[string][]any{
+		"memkernel/ui_call/v1":     {callJSON{}},
 		"memkernel/ui_find/v1":     {findJSON{}},
 		"memkernel/ui_page/v1":     {pageJSON{}},
 		"memkernel/ui_session/v1":  {sessionJSON{}},

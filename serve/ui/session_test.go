@@ -7,12 +7,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/internal/suite"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
@@ -60,6 +60,7 @@ func TestSample(t *testing.T) {
 	o.enter(t)
 	id := o.planned(t)
 	t.Run("figures", func(t *testing.T) { testFiguresAreThoseOfReplay(t, o, id) })
+	t.Run("calls", func(t *testing.T) { testCallsOpenInAnyOrder(t, o, id) })
 	t.Run("pages", func(t *testing.T) { testPages(t, o, id) })
 }
 
@@ -118,25 +119,70 @@ func testFiguresAreThoseOfReplay(t *testing.T, o *opened, id string) {
 	}
 }
 
-// A result that would be shown shortened has that text among the levels of its page, and the whole
-// text first.
+// A call that is opened is planned as it was, wherever it stands and in whatever order calls
+// are opened; its blocks add up to its regions.
+func testCallsOpenInAnyOrder(t *testing.T, o *opened, id string) {
+	rows := get[timelineJSON](t, o, "/api/timeline?points=500&session="+id)
+	cut := map[int]bool{}
+	for _, m := range rows.Marks {
+		cut[m.Call] = cut[m.Call] || m.Kind == "cut"
+	}
+	for _, n := range []int{120, 121, 36, 103, 1, 184} {
+		c := get[callJSON](t, o, fmt.Sprintf("/api/call?session=%s&call=%d", id, n))
+		input := 0
+		for _, s := range rows.Cache {
+			input += s.Tokens[n-1]
+		}
+		if c.Budgets.PlannedInputTokens != input || c.Layout.Bill.ReadTokens != rows.Cache[0].Tokens[n-1] || (c.Layout.Made != nil) != cut[n] {
+			t.Errorf("call %d: %d tokens, %d read; the session has %d, %d", n, c.Budgets.PlannedInputTokens, c.Layout.Bill.ReadTokens, input, rows.Cache[0].Tokens[n-1])
+		}
+		blocks, regions, marks, named := map[string]int{}, map[string]int{}, 0, 0
+		for _, b := range c.Blocks {
+			blocks[b.Region] += b.Tokens
+			if b.Breakpoint != nil {
+				marks++
+			}
+			if b.Page != "" {
+				named++
+			}
+		}
+		for _, r := range c.Regions {
+			regions[r.Name] = r.Tokens
+		}
+		if blocks[cachelayout.RegionCarry] != regions[cachelayout.RegionCarry] || blocks[cachelayout.RegionNewest] != regions[cachelayout.RegionNewest] || blocks[cachelayout.RegionRetrieval] != regions[cachelayout.RegionRetrieval] {
+			t.Errorf("call %d: blocks add up to %v, regions are %v", n, blocks, regions)
+		}
+		if marks != len(c.Layout.Breakpoints) || named < len(c.Blocks)-3 {
+			t.Errorf("call %d: %d of %d markers, %d of %d blocks are pages", n, marks, len(c.Layout.Breakpoints), named, len(c.Blocks))
+		}
+	}
+	if res, text := o.do(t, http.MethodGet, "/api/call?session="+id+"&call=185", ""); res.StatusCode != http.StatusBadRequest {
+		t.Errorf("a call that is not there: %s %s", res.Status, text)
+	}
+}
+
+// A page that is shown shortened has the shown text among its levels, and the whole text first.
 func testPages(t *testing.T, o *opened, id string) {
+	c := get[callJSON](t, o, "/api/call?call=140&session="+id)
 	shortened := 0
-	for from := 1; from < 1000; from += mostTalk {
-		for _, it := range get[talkJSON](t, o, fmt.Sprintf("/api/talk?session=%s&from=%d&limit=%d", id, from, mostTalk)).Items {
-			if it.Kind != "call" || it.Level == "" || it.Level == "full" || it.Level == "gone" {
-				continue
+	for _, b := range c.Blocks {
+		if b.Type != "evidence" || b.Level == pagevm.Full || shortened == 5 {
+			continue
+		}
+		shortened++
+		p := get[pageJSON](t, o, fmt.Sprintf("/api/page?session=%s&page=%s", id, b.Page))
+		shown := ""
+		for _, l := range p.Levels {
+			if l.Level == b.Level {
+				shown = l.Text
 			}
-			shortened++
-			p := get[pageJSON](t, o, fmt.Sprintf("/api/page?session=%s&page=%s", id, it.Page))
-			i := slices.IndexFunc(p.Levels, func(l pageLevel) bool { return l.Level.String() == it.Level })
-			if p.Levels[0].Level != pagevm.Full || i < 1 || p.Levels[i].Text == "" || p.Levels[i].Bytes >= p.Levels[0].Bytes {
-				t.Errorf("%s: at level %s of %+v", it.Page, it.Level, p.Levels)
-			}
+		}
+		if p.Levels[0].Level != pagevm.Full || !strings.HasPrefix(shown, b.Text[:min(len(b.Text), 60)]) {
+			t.Errorf("%s: shown %.80q, in the prompt %.80q", b.Page, shown, b.Text)
 		}
 	}
 	if shortened == 0 {
-		t.Error("nothing is shortened")
+		t.Error("nothing is shortened in call 140")
 	}
 }
 
@@ -167,7 +213,7 @@ func TestHostileTranscript(t *testing.T) {
 	o := openWindow(t, Options{Transcripts: files(hostile(t, suite.Pick(1<<19, 2<<20)), filepath.Join(t.TempDir(), "none.jsonl"))})
 	o.enter(t)
 	id := o.planned(t)
-	for _, path := range []string{"/api/sessions", "/api/talk?session=" + id, "/api/session?session=" + id} {
+	for _, path := range []string{"/api/sessions", "/api/talk?session=" + id, "/api/session?session=" + id, "/api/call?call=1&session=" + id, "/api/call?call=2&session=" + id} {
 		res, text := o.do(t, http.MethodGet, path, "")
 		if res.StatusCode != http.StatusOK || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
 			t.Errorf("%s: %s %.200s", path, res.Status, text)

@@ -21,8 +21,8 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// errNotYet is returned for a page of a session whose first call is not planned yet.
-var errNotYet = errors.New("the session is still being planned: ask again in a moment")
+// errNotYet is returned for a call that is not planned yet.
+var errNotYet = errors.New("the session is still being planned: that call is not reached yet")
 
 // errNoSession is returned if there is no session of the requested name.
 var errNoSession = errors.New("there is no such session any more")
@@ -275,7 +275,11 @@ func (s *shelf) track(f found) (*track, error) {
 	}
 	i := slices.IndexFunc(s.tracks, func(t *track) bool { return t.path == f.path })
 	if i < 0 {
-		s.tracks = append(s.tracks, newTrack(f.path, s.o))
+		t, err := newTrack(f.path, s.o)
+		if err != nil {
+			return nil, err
+		}
+		s.tracks = append(s.tracks, t)
 	} else {
 		t := s.tracks[i]
 		s.tracks = append(slices.Delete(s.tracks, i, i+1), t)

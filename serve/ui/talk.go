@@ -2,14 +2,12 @@ package ui
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/memkernel/memkernel"
-	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/kernel/api"
 	"github.com/memkernel/memkernel/pagevm"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
@@ -99,9 +97,6 @@ const (
 	// hookSlack is the longest time between a hook and the prompt that the host then records.
 	hookSlack = time.Minute
 )
-
-// ownKey is the prefix of the keys of messages that the kernel adds.
-const ownKey = "memkernel:"
 
 // talk is a session's conversation, split into pieces.
 type talk struct {
@@ -261,11 +256,6 @@ func (t *talk) said(o *Options, n, most int) said {
 	return it
 }
 
-// clip returns the beginning of a text, cut between characters.
-func clip(s string, most int) string {
-	return strings.ToValidUTF8(textutil.Head(s, most), "\uFFFD")
-}
-
 // oneLine joins the lines of a text.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
@@ -373,7 +363,7 @@ func talkOfKept(k *api.KeptSession) *talk {
 		default:
 			continue
 		}
-		if n := len(msgs) - 1; n >= 0 && m.Role == memkernel.RoleAssistant && msgs[n].Role == m.Role && messageText(&msgs[n]) == messageText(&m) {
+		if n := len(msgs) - 1; n >= 0 && m.Role == memkernel.RoleAssistant && msgs[n].Role == m.Role && messageText(&msgs[n], partText) == messageText(&m, partText) {
 			continue // an answer is kept twice: as it came, and as the next request repeated it
 		}
 		msgs = append(msgs, m)
@@ -424,33 +414,4 @@ func keptParts(stored string, typed bool) (out []memkernel.Part) {
 		}
 	}
 	return out
-}
-
-// partText returns the text of a part.
-func partText(p *memkernel.Part) string {
-	switch {
-	case p.Call != nil:
-		return p.Call.Name + " " + p.Call.Input
-	case p.Result != nil:
-		var all []string
-		for i := range p.Result.Content {
-			all = append(all, partText(&p.Result.Content[i]))
-		}
-		return strings.Join(all, "\n")
-	case p.Media != nil:
-		return fmt.Sprintf("[%s %s %d × %d]", p.Kind, p.Media.Type, p.Media.Width, p.Media.Height)
-	case p.Kind == memkernel.PartOther:
-		return p.Raw
-	}
-	return p.Text
-}
-
-func messageText(m *memkernel.Message) string {
-	var all []string
-	for i := range m.Parts {
-		if text := partText(&m.Parts[i]); text != "" {
-			all = append(all, text)
-		}
-	}
-	return strings.Join(all, "\n")
 }

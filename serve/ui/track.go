@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -43,10 +45,11 @@ type row struct {
 // regionNames are the parts of a prompt in its order.
 var regionNames = [...]string{cachelayout.RegionTools, cachelayout.RegionSystem, cachelayout.RegionCarry, cachelayout.RegionWorkingSet, cachelayout.RegionRetrieval, cachelayout.RegionNewest}
 
-// stage is the newest level of a page, with the first call at which the page had that level.
+// stage is a level of a page, with the first call at which the page had that level.
 type stage struct {
-	call  int
-	level pagevm.Level
+	Call  int
+	Level pagevm.Level
+	Why   string
 }
 
 // track is a recorded session that a kernel plans again call by call in a temporary folder. Its
@@ -54,7 +57,7 @@ type stage struct {
 type track struct {
 	path string
 	o    *Options
-	dir  string // its temporary folder, "" until the first call is planned
+	dir  string // its folder
 
 	mu       sync.Mutex
 	session  *transcript.Session
@@ -64,34 +67,51 @@ type track struct {
 	kernel   *kernel.Kernel // that plans the session, nil until the first call is planned
 	ends     []int          // the message that answers each call
 	rows     []row
-	lives    map[string]stage // by the ids of the pages
+	lives    map[string][]stage
+	snaps    []int // calls before which a copy of the folder was made
 	total    int
 	done     bool
 	err      error
 	size     int64
 	modified time.Time
 
-	stop  context.CancelFunc
-	ended chan struct{}
+	cursor cursor
+	stop   context.CancelFunc
+	ended  chan struct{}
 }
 
+// snapshots is the approximate number of copies of a session's state that are kept. From a copy
+// any call of the session can soon be planned again.
+const snapshots = 24
+
+// leastStride is the least number of calls between two copies.
+const leastStride = 16
+
 // newTrack begins to plan a transcript. Callers must call Close.
-func newTrack(path string, o *Options) *track {
-	t := &track{path: path, o: o, lives: map[string]stage{}, ended: make(chan struct{})}
+func newTrack(path string, o *Options) (*track, error) {
+	dir, err := os.MkdirTemp("", "memkernel-ui-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder to plan %s in: %w", path, err)
+	}
+	t := &track{path: path, o: o, dir: dir, lives: map[string][]stage{}, ended: make(chan struct{})}
 	ctx, stop := context.WithCancel(context.Background())
 	t.stop = stop
 	go func() {
 		defer close(t.ended)
 		t.follow(ctx)
 	}()
-	return t
+	return t, nil
 }
 
 // Close ends the track and removes the track's folder.
 func (t *track) Close() {
 	t.stop()
 	<-t.ended
+	t.cursor.mu.Lock()
+	defer t.cursor.mu.Unlock()
+	t.cursor.leave()
 	t.begin()
+	os.RemoveAll(t.dir)
 }
 
 // load reads the transcript if it has changed, and returns the track's error if it has not.
@@ -132,10 +152,13 @@ func (t *track) load() error {
 func (t *track) begin() {
 	if t.kernel != nil {
 		t.kernel.Close()
-		os.RemoveAll(t.dir)
 	}
-	t.kernel, t.rows, t.total, t.lives = nil, nil, 0, map[string]stage{}
+	os.RemoveAll(t.main())
+	t.kernel, t.rows, t.total, t.lives, t.snaps = nil, nil, 0, map[string][]stage{}, nil
 }
+
+// main is the folder of the kernel that plans all calls.
+func (t *track) main() string { return filepath.Join(t.dir, "main") }
 
 // bill sums up the host's own bill. Callers must hold the lock.
 func (t *track) bill() {
@@ -183,16 +206,12 @@ func (t *track) follow(ctx context.Context) {
 // cost of all calls under append-late.
 func (t *track) plan(ctx context.Context) error {
 	if t.kernel == nil {
-		dir, err := os.MkdirTemp("", "memkernel-ui-")
+		k, err := openScratch(ctx, t.main(), t.steps)
 		if err != nil {
-			return fmt.Errorf("make a folder to plan in: %w", err)
-		}
-		k, err := kernel.Open(ctx, dir, t.steps.Kernel())
-		if err != nil {
-			return errors.Join(fmt.Errorf("open a kernel to plan with: %w", err), os.RemoveAll(dir))
+			return err
 		}
 		t.mu.Lock()
-		t.dir, t.kernel = dir, k
+		t.kernel = k
 		t.mu.Unlock()
 	}
 	if err := t.walk(ctx); err != nil {
@@ -204,12 +223,33 @@ func (t *track) plan(ctx context.Context) error {
 	return t.append(ctx)
 }
 
+// openScratch opens the kernel that plans a session, in a folder of its own.
+func openScratch(ctx context.Context, dir string, steps *replay.Recording) (*kernel.Kernel, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make a folder to plan in: %w", err)
+	}
+	k, err := kernel.Open(ctx, dir, steps.Kernel())
+	if err != nil {
+		return nil, fmt.Errorf("open a kernel to plan with: %w", err)
+	}
+	return k, nil
+}
+
 // walk plans every call that is not planned yet.
 func (t *track) walk(ctx context.Context) error {
 	steps := t.steps
+	stride := max(leastStride, len(steps.Calls)/snapshots)
 	for n := t.total; n < len(steps.Calls); n++ {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if n > 0 && n%stride == 0 && !slices.Contains(t.snaps, n) {
+			if err := os.CopyFS(t.snapshot(n), os.DirFS(t.main())); err != nil {
+				return fmt.Errorf("copy the state of a session: %w", err)
+			}
+			t.mu.Lock()
+			t.snaps = append(t.snaps, n)
+			t.mu.Unlock()
 		}
 		plan, err := t.kernel.PlanContext(ctx, steps.Request(n))
 		w := t.rows[n]
@@ -266,11 +306,13 @@ func (t *track) mark(it *said, said *talk, n int) {
 	}
 	if call := said.msgs[p.msg].Parts; p.kind == "call" {
 		it.Page = t.pages[call[p.part].Call.ID]
-		if s, ok := t.lives[it.Page]; ok {
-			it.Level, it.Since = s.level.String(), s.call
+		if all := t.lives[it.Page]; len(all) > 0 {
+			it.Level, it.Since = all[len(all)-1].Level.String(), all[len(all)-1].Call
 		}
 	}
 }
+
+func (t *track) snapshot(n int) string { return filepath.Join(t.dir, "at-"+strconv.Itoa(n)) }
 
 // fill fills the row of a call from its plan.
 func (w *row) fill(plan *api.ContextPlan, steps *replay.Recording, n int) {
@@ -297,20 +339,28 @@ func (w *row) fill(plan *api.ContextPlan, steps *replay.Recording, n int) {
 
 // live records the pages that changed their level.
 func (t *track) live(n int, plan *api.ContextPlan) {
-	note := func(id string, level pagevm.Level) {
-		if s, ok := t.lives[id]; !ok || s.level != level {
-			t.lives[id] = stage{n + 1, level}
+	cut := "what came new"
+	if c := plan.Layout.Made; c != nil {
+		cut = "cut: " + c.Reason
+	}
+	note := func(id string, level pagevm.Level, why string) {
+		all := t.lives[id]
+		if len(all) == 0 || all[len(all)-1].Level != level {
+			if len(all) == 0 && level == pagevm.Full {
+				why = "it came new"
+			}
+			t.lives[id] = append(all, stage{Call: n + 1, Level: level, Why: why})
 		}
 	}
 	for i := range plan.Debug.Included {
 		in := &plan.Debug.Included[i]
 		if in.Kind != cachelayout.RegionTools && in.Kind != cachelayout.RegionSystem && in.Kind != "anchor" {
-			note(in.ID, in.Level)
+			note(in.ID, in.Level, cut)
 		}
 	}
 	for i := range plan.Reduced {
 		if r := &plan.Reduced[i]; r.Level == pagevm.Gone {
-			note(r.Page, r.Level)
+			note(r.Page, r.Level, cut)
 		}
 	}
 }
@@ -345,6 +395,73 @@ func sum(costs ...*float64) *float64 {
 		all += *c
 	}
 	return &all
+}
+
+// cursor is a kernel at some call of a session. It can plan the next calls. For an earlier call it
+// begins at a copy of the session's state.
+type cursor struct {
+	mu     sync.Mutex
+	kernel *kernel.Kernel
+	dir    string
+	at     int              // calls before it are planned
+	plan   *api.ContextPlan // of the call before at
+}
+
+// leave closes its resources. Callers must hold the lock.
+func (c *cursor) leave() {
+	if c.kernel != nil {
+		c.kernel.Close()
+		c.kernel, c.plan = nil, nil
+	}
+	os.RemoveAll(c.dir)
+}
+
+// show plans call n again. Callers must hold the cursor's lock.
+func (t *track) show(ctx context.Context, n int) (*api.ContextPlan, error) {
+	c := &t.cursor
+	from := 0
+	t.mu.Lock()
+	steps, total := t.steps, t.total
+	for _, s := range t.snaps {
+		if s <= n {
+			from = max(from, s)
+		}
+	}
+	t.mu.Unlock()
+	switch {
+	case steps == nil:
+		return nil, errNotYet
+	case n >= len(steps.Calls) || n < 0:
+		return nil, fmt.Errorf("the session has %d calls, there is no call %d", len(steps.Calls), n+1)
+	case n > total:
+		return nil, errNotYet
+	case c.plan != nil && c.at == n+1:
+		return c.plan, nil
+	}
+	if c.kernel == nil || c.at > n || c.at < from {
+		c.leave()
+		c.dir, c.at = filepath.Join(t.dir, "cursor"), from
+		if from > 0 {
+			if err := os.CopyFS(c.dir, os.DirFS(t.snapshot(from))); err != nil {
+				return nil, fmt.Errorf("copy the state of a session: %w", err)
+			}
+		}
+		var err error
+		if c.kernel, err = openScratch(ctx, c.dir, steps); err != nil {
+			return nil, err
+		}
+	}
+	for ; c.at <= n; c.at++ {
+		req := steps.Request(c.at)
+		req.Table = c.at == n
+		var err error
+		if c.plan, err = c.kernel.PlanContext(ctx, req); err != nil {
+			if _, one := steps.Refused(c.at, err); !one || c.at == n {
+				return nil, fmt.Errorf("plan call %d: %w", c.at+1, err)
+			}
+		}
+	}
+	return c.plan, nil
 }
 
 // session is the key of the session that is planned in a scratch folder.

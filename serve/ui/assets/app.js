@@ -5,6 +5,7 @@ const views = [
   [/^\/$/, "now", () => import("./now.js"), () => []],
   [/^\/s\/([^/]+)$/, "now", () => import("./talk.js"), (m) => [m[1]]],
   [/^\/s\/([^/]+)\/numbers$/, "now", () => import("./session.js"), (m) => [m[1]]],
+  [/^\/s\/([^/]+)\/c\/(\d+)$/, "now", () => import("./call.js"), (m) => [m[1], Number(m[2])]],
   [/^\/memory(?:\/(\w+))?$/, "memory", () => import("./memory.js"), (m) => [m[1] || "files"]],
   [/^\/saved$/, "saved", () => import("./saved.js"), () => []],
   [/^\/health$/, "health", () => import("./health.js"), () => []],

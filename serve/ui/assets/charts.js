@@ -24,8 +24,8 @@ function decimals(ticks) {
 
 // Plots holds the plots of a view: they share the cursor, and the stretch that is shown.
 export class Plots {
-  constructor(signal, { zoom }) {
-    Object.assign(this, { zoom, all: [], timeline: null, at: null });
+  constructor(signal, { zoom, open }) {
+    Object.assign(this, { zoom, open, all: [], timeline: null, at: null });
     this.watcher = new ResizeObserver((list) => {
       for (const e of list) {
         const p = this.all.find((p) => p.box === e.target);
@@ -38,7 +38,7 @@ export class Plots {
   // plot makes the place of a plot. make gives its series for a timeline: {stacked, lines, money,
   // marks}, each series {name, label, values, colour}.
   plot(title, make, controls) {
-    const box = h("div", { class: "plot", tabindex: "0", role: "application", "aria-label": title + ": arrows move, plus and minus zoom" });
+    const box = h("div", { class: "plot", tabindex: "0", role: "application", "aria-label": title + ": arrows move, plus and minus zoom, Enter opens the call" });
     const key = h("ul", { class: "legend" }), at = h("output", { class: "at-call" });
     const el = h("section", { class: "card chart" }, h("header", {}, h("h2", {}, title), controls, at), box, key);
     const p = { el, box, key, at, make, title, tall: this.all.length === 0 };
@@ -49,7 +49,7 @@ export class Plots {
     return p;
   }
 
-  // point follows the mouse: it moves the cursor and drags a stretch.
+  // point follows the mouse: it moves the cursor, drags a stretch, and opens calls.
   point(p) {
     let down = null;
     const within = (e) => Math.min(Math.max(e.clientX - p.box.getBoundingClientRect().left, room.left), p.width - room.right);
@@ -72,7 +72,7 @@ export class Plots {
       if (y - x >= 6) {
         const from = call(x), to = Math.min(call(y), this.timeline.to);
         if (to > from) this.zoom(Math.max(from, 1), to);
-      }
+      } else if (this.at !== null) this.open(this.timeline.first[this.at]);
     });
     on("dblclick", () => this.zoom(0, 0));
   }
@@ -155,6 +155,7 @@ export class Plots {
       case "ArrowRight": i = Math.min(i + 1, t.first.length - 1); break;
       case "Home": i = 0; break;
       case "End": i = t.first.length - 1; break;
+      case "Enter": e.preventDefault(); return this.open(mid);
       case "+": case "=": return this.zoom(Math.max(Math.round(mid - width / 4), 1), Math.round(mid + width / 4));
       case "-": return width + 1 >= t.planned ? this.zoom(0, 0) : this.zoom(Math.max(t.from - width, 1), t.to + width);
       case "0": case "Escape": return this.zoom(0, 0);

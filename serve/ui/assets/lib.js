@@ -110,6 +110,20 @@ export function when(t) {
   return known(t) ? h("time", { datetime: t, title: t }, stamp.format(new Date(t))) : "–";
 }
 
+export function ago(t, now = Date.now()) {
+  if (!known(t)) return "–";
+  const s = Math.round((now - new Date(t)) / 1000);
+  if (s < 0) return "in " + span(-s);
+  return s < 5 ? "now" : span(s) + " ago";
+}
+
+export function span(s) {
+  if (s < 60) return s + " s";
+  if (s < 3600) return Math.floor(s / 60) + " min" + (s < 600 && s % 60 ? " " + (s % 60) + " s" : "");
+  if (s < 48 * 3600) return Math.floor(s / 3600) + " h";
+  return Math.floor(s / 86400) + " days";
+}
+
 // The parts of a prompt as people read them; the names are those of the documents.
 export const regionNames = { tools: "tools", system: "system", fixed: "tools and system", carry: "carry", working_set: "working set", messages: "messages", retrieval: "retrieval", newest: "newest" };
 export const cacheNames = { read: "read from cache", write: "written to cache", uncached: "uncached" };
@@ -118,6 +132,19 @@ export const cacheNames = { read: "read from cache", write: "written to cache", 
 const colours = getComputedStyle(document.documentElement);
 export const colour = (name) => colours.getPropertyValue("--c-" + name).trim() || colours.getPropertyValue("--muted").trim();
 export const token = (name) => colours.getPropertyValue("--" + name).trim();
+
+// bar draws parts of a whole side by side, with a mark where a cut is made.
+export function bar(parts, window, mark, label) {
+  const sum = parts.reduce((n, p) => n + p.tokens, 0), top = Math.max(window || 0, sum, 1);
+  const share = (n) => (100 * n) / top + "%";
+  return h("div", { class: "bar", role: "img", "aria-label": label || parts.map((p) => `${regionNames[p.name] || p.name} ${num(p.tokens)}`).join(", ") },
+    parts.filter((p) => p.tokens > 0).map((p) => h("span", { class: "c-" + p.name, title: `${regionNames[p.name] || p.name}: ${num(p.tokens)} tokens`, style: { width: share(p.tokens) } })),
+    mark > 0 && mark < top && h("i", { class: "at", title: `a cut is made at ${num(mark)} tokens`, style: { left: share(mark) } }));
+}
+
+export function legend(parts) {
+  return h("ul", { class: "legend" }, parts.map((p) => h("li", {}, h("i", { class: "c-" + p.name }), p.label, p.value !== undefined && h("b", {}, p.value))));
+}
 
 export function tile(label, value, more, title) {
   return h("div", { class: "tile", title }, h("dt", {}, label), h("dd", {}, value, more && h("small", {}, more)));

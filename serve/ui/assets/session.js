@@ -8,9 +8,11 @@ export async function show(at, view, id) {
   view.title("Numbers of " + (doc.prompt || doc.name));
   const head = h("div", { class: "rows" });
   let stretch = [Number(view.query.get("from")) || 0, Number(view.query.get("to")) || 0];
-  const kept = doc.source === "kept"; // the prompts of a session in the state folder are not kept
+  // The prompts of a session in the state folder are not kept, so its calls lead nowhere.
+  const kept = doc.source === "kept", callAddress = (n) => !kept && `/s/${id}/c/${n}`;
   const simulated = () => !doc.planned && !kept;
   const plots = new Plots(view.signal, {
+    open: (n) => callAddress(n) && view.go(callAddress(n)),
     zoom: (from, to) => {
       stretch = [from, to];
       history.replaceState(null, "", `/s/${id}/numbers` + (to ? `?from=${from}&to=${to}` : ""));
@@ -34,7 +36,7 @@ export async function show(at, view, id) {
       { label: simulated() ? "with memkernel, simulated" : "billed", values: t.running_usd, colour: colour("carry") },
     ] : [],
   }));
-  const calls = callList(view, id, simulated());
+  const calls = callList(view, id, callAddress, simulated());
   const drawHead = () => fill(head, title(doc, "numbers"), figures(doc, simulated()));
 
   let loading, again = false;
@@ -62,8 +64,8 @@ export async function show(at, view, id) {
   }
   const reset = h("button", { type: "button", class: "quiet", hidden: true, onclick: () => plots.zoom(0, 0) });
   drawHead();
-  fill(at, head, h("div", { class: "bar-of" }, h("p", { class: "keys" }, h("span", {}, "Drag over a plot to look closer."), h("span", { class: "cut" }, "cut"), h("span", { class: "compaction" }, "the host's own compaction"), h("span", { class: "colder" }, "cold cache"), h("span", { class: "fault" }, "fault")), reset),
-    h("div", { class: "charts" }, holds.el, costs.el), calls.el, card("The same in a terminal", h("pre", { class: "command", tabindex: "0" }, doc.planned ? "memkernel stats --session " + doc.name : `memkernel replay -t ${doc.path} --policy memkernel,append-late\nmemkernel plan -t ${doc.path} --view full --at 1 --explain  # one call, block by block`)));
+  fill(at, head, h("div", { class: "bar-of" }, h("p", { class: "keys" }, h("span", {}, "Drag over a plot to look closer", kept ? "." : ", click to open a call."), h("span", { class: "cut" }, "cut"), h("span", { class: "compaction" }, "the host's own compaction"), h("span", { class: "colder" }, "cold cache"), h("span", { class: "fault" }, "fault")), reset),
+    h("div", { class: "charts" }, holds.el, costs.el), calls.el, card("The same in a terminal", h("pre", { class: "command", tabindex: "0" }, doc.planned ? "memkernel stats --session " + doc.name : `memkernel replay -t ${doc.path} --policy memkernel,append-late`)));
   requestAnimationFrame(load);
   const state = (d) => JSON.stringify([d.head.planned, d.head.done, d.head.append_late_usd]);
   let seen = state(doc);
@@ -88,12 +90,14 @@ function figures(doc, simulated) {
     tiles(tile("with memkernel", head.simulated_usd == null ? "unknown" : money(head.simulated_usd)), tile("without memkernel", head.append_late_usd == null ? "…" : money(head.append_late_usd), other(head.simulated_usd, head.append_late_usd), "the policy append-late"), did)]];
 }
 
+const at = (to, n) => (to ? h("a", { href: to }, num(n)) : num(n));
+
 const markNames = { cut: "cut", compaction: "host compaction", cold: "cold cache", fault: "fault", unplanned: "not planned" };
 
 const rowHeight = 28, page = 100;
 
 // callList is a list of all calls of which the rows in sight alone are there.
-function callList(view, id, simulated) {
+function callList(view, id, address, simulated) {
   const head = ["#call", "when", "#prompt", "#from cache", "#cost", "#so far", "#without", ""];
   const cell = (i) => [head[i].startsWith("#") && "n", [1, 3, 6].includes(i) && "wide"].filter(Boolean).join(" ");
   const body = h("tbody"), above = h("tr", { "aria-hidden": "true" }, h("td", { colspan: head.length })), below = h("tr", { "aria-hidden": "true" }, h("td", { colspan: head.length }));
@@ -129,7 +133,7 @@ function callList(view, id, simulated) {
     if (!c) return h("tr", { "aria-rowindex": i + 2 }, h("td", { class: "n" }, num(i + 1)), h("td", { colspan: head.length - 1, class: "hint" }, "…"));
     const marks = c.marks.map((m) => badge(m.kind === "cut" ? "cut: " + m.detail : m.kind === "unplanned" ? m.detail : markNames[m.kind] || m.kind, { cut: "cut", compaction: "warn", cold: "cold" }[m.kind] || "poor", m.detail));
     const sum = c.read + c.write + c.uncached, usd = (v) => (v == null ? "–" : "$" + v.toFixed(2));
-    return h("tr", { "aria-rowindex": i + 2 }, [num(c.call), when(c.time), num(sum), percent(c.read / sum), cents(c.cost), usd(c.sum), usd(c.without), marks].map((v, k) => h("td", { class: cell(k) }, v)));
+    return h("tr", { "aria-rowindex": i + 2 }, [at(address(c.call), c.call), when(c.time), num(sum), percent(c.read / sum), cents(c.cost), usd(c.sum), usd(c.without), marks].map((v, k) => h("td", { class: cell(k) }, v)));
   }
   box.addEventListener("scroll", draw, { passive: true });
   new ResizeObserver(draw).observe(box);

@@ -141,7 +141,7 @@ const shortened = { compressed: "shortened", structured: "outlined", pointer: "r
 function item(it, c) {
   const el = h("article", { class: "said k-" + it.kind, "data-item": it.item, tabindex: "-1" });
   const cut = it.cut && h("p", { class: "mark cut" }, c.simulated ? `Here memkernel would have cut the conversation (${it.cut.replaceAll("_", " ")}).` : `Here memkernel cut the conversation (${it.cut.replaceAll("_", " ")}).`);
-  const call = it.call > 0 && h("span", { class: "n-call" }, "call ", num(it.call));
+  const call = it.call > 0 && h("a", { class: "n-call", href: `/s/${c.id}/c/${it.call}`, title: "the numbers of this model call" }, "call ", num(it.call));
   const whole = (body, text, of) => new Blob([text]).size < of && h("button", { type: "button", class: "quiet whole-of", onclick: async (e) => {
     e.target.textContent = "…";
     const d = await ask("talk", { session: c.id, from: it.item, limit: 1 }, c.view.signal);
@@ -185,11 +185,11 @@ function item(it, c) {
   }
 }
 
-// versions is a button that shows a page at a level.
-function versions(session, page, signal, level, label) {
+// versions is a button that shows a page at a level, or at all levels.
+export function versions(session, page, signal, level, label) {
   const room = h("span", {}), button = h("button", { type: "button", class: "quiet", onclick: async () => {
     try {
-      const d = await ask("page", { session, page }, signal), some = d.levels.filter((l) => l.level === level);
+      const d = await ask("page", { session, page }, signal), some = d.levels.filter((l) => !level || l.level === level);
       room.replaceWith(h("div", { class: "inside" }, some.map((l) => [h("h3", {}, l.level, " ", h("small", {}, bytes(l.bytes))), h("pre", { class: "text", tabindex: "0" }, l.text)]), !some.length && h("p", { class: "hint" }, "It is not kept.")));
     } catch (err) {
       if (err.name !== "AbortError") fill(room, h("span", { class: "bad" }, err.message));
