@@ -32,15 +32,12 @@ func (r *Recording) bound(n int) bound {
 	}
 	write := cheaper(writePrice(m, tier, r.Opt.TTL), tier.Input, r.Opt.FixedTokens < m.MinCacheTokens)
 	out := bound{WriteTokens: r.Sum(r.Seen(n), r.End(n)) - r.large(r.Seen(n), r.End(n), budget.LargeResult(window))}
-	var net, fixed bill
-	net.add(out.WriteTokens, write)
+	fixed := tier.Read
 	if n == 0 {
-		fixed.add(r.Opt.FixedTokens, cheaper(write, tier.Input, true))
-	} else {
-		fixed.add(r.Opt.FixedTokens, tier.Read)
+		fixed = cheaper(write, tier.Input, true)
 	}
-	out.NetCostUSD = net.usd()
-	out.CostUSD = add(out.NetCostUSD, fixed.usd())
+	out.NetCostUSD = priced(out.WriteTokens, write)
+	out.CostUSD = add(out.NetCostUSD, priced(r.Opt.FixedTokens, fixed))
 	return out
 }
 
@@ -75,28 +72,17 @@ func cheaper(write, plain *float64, uncached bool) *float64 {
 	return write
 }
 
-// bill sums tokens at prices in dollars per million. One unknown price makes the sum unknown.
-type bill struct {
-	tokens  float64 // times dollars per million
-	unknown bool
-}
-
-func (b *bill) add(tokens int, price *float64) {
-	switch {
-	case tokens == 0:
-	case price == nil:
-		b.unknown = true
-	default:
-		b.tokens += float64(tokens) * *price
+// priced returns the cost of tokens at a price in dollars per million, nil if a needed price is
+// unknown.
+func priced(tokens int, price *float64) *float64 {
+	if tokens == 0 {
+		return new(float64)
 	}
-}
-
-func (b *bill) usd() *float64 {
-	if b.unknown {
+	if price == nil {
 		return nil
 	}
-	v := b.tokens / 1e6
-	return &v
+	usd := float64(tokens) * *price / 1e6
+	return &usd
 }
 
 // writePrice returns the price of a new token that is written for ttl. A model without a price for

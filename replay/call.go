@@ -73,7 +73,7 @@ var controllable = map[string]bool{string(fault.Refetch): true, string(fault.Dup
 // tokens are taken first from the tokens that are read, then from those written for an hour, then
 // from those written for five minutes.
 func (c *Call) price(b cachelayout.Bill, m cachelayout.Model, fixed int, extra *float64) {
-	c.OutputCostUSD = outputCost(m.TierFor(b.Total()), c.Output)
+	c.OutputCostUSD = priced(c.Output, m.TierFor(b.Total()).Output)
 	messages := sections{b.ReadTokens, b.Write1hTokens, b.Write5mTokens, b.UncachedTokens}
 	c.Input, c.Read, c.Uncached = b.Total(), b.ReadTokens, b.UncachedTokens
 	c.Write5m, c.Write1h, c.Write = b.Write5mTokens, b.Write1hTokens, b.Write5mTokens+b.Write1hTokens
@@ -102,8 +102,10 @@ func (s *sections) tokens() int { return s.read + s.written() }
 
 func (s *sections) written() int { return s.write1h + s.write5m + s.uncached }
 
+// cost prices the tokens by a given tier. The result is nil if a needed price is unknown.
 func (s *sections) cost(t cachelayout.Tier) *float64 {
-	return costAt(t, s.read, s.write5m, s.write1h, s.uncached)
+	t.AboveTokens = 0
+	return cachelayout.Model{Tiers: []cachelayout.Tier{t}}.Cost(s.read, s.write5m, s.write1h, s.uncached, 0)
 }
 
 // act counts how the prompt served the answer's tool calls.
@@ -117,10 +119,4 @@ func (c *Call) act(all []recall.Action) {
 		c.Held.Fresh.Add(a.Fresh)
 		c.Held.Changed.Add(a.Changed)
 	}
-}
-
-// costAt prices tokens by a given tier. The result is nil if a needed price is unknown.
-func costAt(t cachelayout.Tier, read, write5m, write1h, uncached int) *float64 {
-	t.AboveTokens = 0
-	return cachelayout.Model{Tiers: []cachelayout.Tier{t}}.Cost(read, write5m, write1h, uncached, 0)
 }

@@ -41,7 +41,7 @@ func (p *kernelPolicy) plan(ctx context.Context, n int) (*prompt, error) {
 	if err != nil {
 		return nil, err
 	}
-	pr := &prompt{behind: behind(plan), bill: plan.Layout.Bill, plan: plan.ID, extra: new(float64)}
+	pr := &prompt{behind: behind(plan), bill: plan.Layout.Bill, extra: new(float64)}
 	for i := range plan.Messages {
 		pr.texts = append(pr.texts, recall.TextOf(plan.Messages[i]))
 	}

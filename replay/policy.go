@@ -135,8 +135,6 @@ type prompt struct {
 	bill   cachelayout.Bill
 	// messages are the request itself.
 	messages []memkernel.Message
-	// plan is the kernel's name for the request.
-	plan string
 	// extra is the price of the policy's other model calls, nil if it is unknown.
 	extra *float64
 	call  Call

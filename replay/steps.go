@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"github.com/memkernel/memkernel/cachelayout"
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/kernel/api"
 )
@@ -20,7 +19,7 @@ func (r *Recording) Index(n int) int { return r.numbers[n] }
 
 // AnswerUSD returns the cost of the answer to call n after a prompt of `prompt` tokens.
 func (r *Recording) AnswerUSD(n, prompt int) *float64 {
-	return outputCost(r.Model(r.Calls[n].Start).TierFor(prompt), r.output[r.Calls[n].Index])
+	return priced(r.output[r.Calls[n].Index], r.Model(r.Calls[n].Start).TierFor(prompt).Output)
 }
 
 // AfterCompaction reports whether call n is the first call after a compaction by the host.
@@ -42,13 +41,4 @@ func (r *Recording) Request(n int) api.PlanRequest {
 	}
 	return api.PlanRequest{SessionKey: Session, Model: opt.Model, ContextWindow: opt.ContextWindow, Reserve: opt.Reserve, FixedTokens: opt.FixedTokens,
 		Messages: r.Messages[:end:end], Now: r.Calls[n].Start, Resolver: opt.Resolver, TTL: ttl}
-}
-
-// outputCost prices output tokens by a given tier. The result is nil if the price is unknown.
-func outputCost(t cachelayout.Tier, tokens int) *float64 {
-	if t.Output == nil {
-		return nil
-	}
-	usd := float64(tokens) * *t.Output / 1e6
-	return &usd
 }

@@ -15,15 +15,6 @@ func (p *Prompt) Append(text string) {
 	p.starts = append(p.starts, p.c.append(text))
 }
 
-// truncate keeps the first n texts.
-func (p *Prompt) truncate(n int) {
-	if n < 0 || n >= len(p.texts) {
-		return
-	}
-	p.c.truncate(p.starts[n])
-	p.texts, p.starts = p.texts[:n], p.starts[:n]
-}
-
 // Set makes the prompt hold exactly texts. Its cost is proportional to the texts from the first
 // different text on.
 func (p *Prompt) Set(texts []string) {
@@ -31,7 +22,10 @@ func (p *Prompt) Set(texts []string) {
 	for n < len(texts) && n < len(p.texts) && texts[n] == p.texts[n] {
 		n++
 	}
-	p.truncate(n)
+	if n < len(p.texts) {
+		p.c.truncate(p.starts[n])
+		p.texts, p.starts = p.texts[:n], p.starts[:n]
+	}
 	for _, t := range texts[n:] {
 		p.Append(t)
 	}

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"bytes"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -232,15 +233,8 @@ func (c *call) token(tok string, quoted bool) {
 
 // place finds the part that holds a position.
 func (t *Tracker) place(pos int) Place {
-	lo, hi := 0, len(t.parts)
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; t.parts[mid].start <= pos {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return t.parts[lo].place
+	after := sort.Search(len(t.parts), func(i int) bool { return t.parts[i].start > pos })
+	return t.parts[after-1].place
 }
 
 // window returns the trimmed line around an occurrence, with at most side characters on either
