@@ -111,11 +111,8 @@ func unreminded(text string) string {
 
 // resultExcerpt returns the beginning of a result and its end.
 func resultExcerpt(mask masker, text string) string {
-	begin := mask.source(text, resultWindow)
-	end := begin
-	if len(text) > resultWindow {
-		end = mask.ending(text, resultWindow)
-	} else if short := oneLine(begin, resultWindow); utf8.RuneCountInString(short) <= resultHeadRunes+resultTailRunes {
+	begin, end := mask.ends(text)
+	if short := oneLine(begin, resultWindow); len(text) <= resultWindow && utf8.RuneCountInString(short) <= resultHeadRunes+resultTailRunes {
 		return short
 	}
 	return oneLine(begin, resultHeadRunes) + " " + lastRunes(oneLine(end, resultWindow), resultTailRunes)

@@ -22,18 +22,25 @@ func Excerpt(s string, max int) string { return oneLine(s, max) }
 // "rejected" if a person refused the call. For a failure, line is the line of the result that
 // describes the error best. Secrets in line are not masked.
 func (c Call) Outcome(r *memkernel.ToolResult) (status, line string) {
-	text := resultText(r)
-	first, last := textutil.Head(text, resultWindow), textutil.Tail(text, resultWindow)
 	if _, no := transcript.Refusal(c.Name, r); no {
 		return statusRejected, ""
 	}
-	if status = c.ended(r, first, last); Failed(status) {
-		if at := failedAt(text); at > 0 && failMark(first) == "" {
-			first = textutil.Head(text[at:], resultWindow)
-		}
+	status, first, last := c.read(r, resultText(r), func(s string) string { return s })
+	if Failed(status) {
 		line = errorLine(first, last)
 	}
 	return status, line
+}
+
+// read returns the outcome of a call that was not refused, with the parts of the result's text that
+// show it: first is the start or, for a failure that the ends don't show, the place of the failure.
+func (c Call) read(r *memkernel.ToolResult, text string, mask masker) (status, first, last string) {
+	first, last = mask.ends(text)
+	status = c.ended(r, first, last)
+	if at := failedAt(text); at > 0 && Failed(status) && failMark(first) == "" {
+		first = mask.source(text[at:], resultWindow)
+	}
+	return status, first, last
 }
 
 // ended returns the outcome of a call that was not refused. A check whose status a pipe or a

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Restates reports whether two statements are the same except for one value, and name the same
@@ -30,51 +32,30 @@ func Restates(was, now string) bool {
 // statement returns the words of a line, each character of a script without spaces as one word.
 // The signs that join the parts of a name belong to it.
 func statement(line string) []string {
-	out := make([]string, 0, 16)
-	begin := -1
-	flush := func(end int) {
-		if begin >= 0 {
-			if w := strings.Trim(line[begin:end], "-./:"); w != "" {
-				out = append(out, w)
-			}
-			begin = -1
-		}
-	}
-	for i, r := range line {
+	var spaced strings.Builder
+	for _, r := range line {
 		switch {
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
-			flush(i)
-			out = append(out, string(r))
+			spaced.WriteString(" " + string(r) + " ")
 		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || strings.ContainsRune("_-./:", r):
-			if begin < 0 {
-				begin = i
-			}
+			spaced.WriteRune(r)
 		default:
-			flush(i)
+			spaced.WriteByte(' ')
 		}
 	}
-	flush(len(line))
-	return out
+	words := strings.Fields(spaced.String())
+	for i := range words {
+		words[i] = strings.Trim(words[i], "-./:")
+	}
+	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
 }
 
 // isName reports whether a word is a name. A name has letters with a digit, with a sign that
 // joins the parts of identifiers and paths, or with a capital inside.
 func isName(w string) bool {
-	if !strings.ContainsFunc(w, unicode.IsLetter) {
-		return false
-	}
-	return strings.ContainsFunc(w, unicode.IsDigit) || strings.ContainsAny(w, "_./") || innerCapital(w)
+	return strings.ContainsFunc(w, unicode.IsLetter) && composed.MatchString(w)
 }
 
-func innerCapital(w string) bool {
-	small := false
-	for _, r := range w {
-		if small && unicode.IsUpper(r) {
-			return true
-		}
-		small = unicode.IsLower(r)
-	}
-	return false
-}
+var composed = textutil.LazyRegexp(`[\p{Nd}_./]|\p{Ll}\p{Lu}`)
 
 func isValue(w string) bool { return strings.ContainsFunc(w, unicode.IsDigit) || isName(w) }

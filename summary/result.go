@@ -45,21 +45,13 @@ func (u *updater) result(r *memkernel.ToolResult) {
 
 // settle records how a call ended.
 func (u *updater) settle(c Call, r *memkernel.ToolResult, text string) {
-	first := u.mask.source(text, resultWindow)
-	last := first
-	if len(text) > resultWindow {
-		last = u.mask.ending(text, resultWindow)
-	}
 	if said, ok := transcript.Refusal(c.Name, r); ok {
 		u.rejection(c, u.mask.source(said, userWindow))
 		return
 	}
-	out := c.ended(r, first, last)
+	out, first, last := c.read(r, text, u.mask)
 	if out == statusStarted {
 		keepRunning(&u.s, c, first)
-	}
-	if at := failedAt(text); at > 0 && Failed(out) && failMark(first) == "" {
-		first = u.mask.source(text[at:], resultWindow)
 	}
 	if c.Command != "" {
 		u.commanded(c, out, first, last)
@@ -274,12 +266,8 @@ func (u *updater) checked(cmd command, first, last string) {
 
 // artifact records a written file. A file that is written again becomes the newest.
 func (u *updater) artifact(p string) {
-	e := u.entry("a", "", p)
-	if i := slices.IndexFunc(u.s.Artifacts, func(o Entry) bool { return o.Text == p }); i >= 0 {
-		e.ID = u.s.Artifacts[i].ID
-		u.s.Artifacts = slices.Delete(slices.Clone(u.s.Artifacts), i, i+1)
-	}
-	u.s.Artifacts = push(u.s.Artifacts, e, maxArtifacts, &u.s.Evicted.Artifacts)
+	same := func(a, b string) bool { return a == b }
+	u.s.Artifacts = renew(u.s.Artifacts, u.entry("a", "", p), same, maxArtifacts, &u.s.Evicted.Artifacts)
 }
 
 // seeBranch reads the git branch from a command or its output. It knows a branch that the command

@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/ledger"
@@ -18,11 +17,5 @@ func (u *updater) rules(text string) {
 
 // constraint records a rule once. A repeated rule becomes the newest.
 func (u *updater) constraint(text string) {
-	i := slices.IndexFunc(u.s.Constraints, func(e Entry) bool { return strings.EqualFold(e.Text, text) })
-	e := u.entry("c", "", text)
-	if i >= 0 {
-		e.ID = u.s.Constraints[i].ID
-		u.s.Constraints = slices.Delete(slices.Clone(u.s.Constraints), i, i+1)
-	}
-	u.s.Constraints = push(u.s.Constraints, e, maxConstraints, &u.s.Evicted.Constraints)
+	u.s.Constraints = renew(u.s.Constraints, u.entry("c", "", text), strings.EqualFold, maxConstraints, &u.s.Evicted.Constraints)
 }

@@ -192,6 +192,15 @@ func push(list []Entry, e Entry, max int, evicted *int) []Entry {
 	return list
 }
 
+// renew pushes e. If the list has an entry with the same text, e replaces it under its id.
+func renew(list []Entry, e Entry, same func(a, b string) bool, max int, evicted *int) []Entry {
+	if i := slices.IndexFunc(list, func(o Entry) bool { return same(o.Text, e.Text) }); i >= 0 {
+		e.ID = list[i].ID
+		list = slices.Delete(slices.Clone(list), i, i+1)
+	}
+	return push(list, e, max, evicted)
+}
+
 // remove drops the entries for which del returns true.
 func remove[T any](list []T, del func(T) bool) []T {
 	if list = slices.DeleteFunc(list, del); len(list) == 0 {

@@ -105,6 +105,15 @@ func (mask masker) ending(s string, n int) string {
 	return textutil.Tail(mask(textutil.Tail(s, n+margin)), n)
 }
 
+// ends returns the start and the end of a result, masked. They are equal if one window holds all.
+func (mask masker) ends(s string) (first, last string) {
+	first = mask.source(s, resultWindow)
+	if last = first; len(s) > resultWindow {
+		last = mask.ending(s, resultWindow)
+	}
+	return first, last
+}
+
 // entry makes an entry from the current message.
 func (u *updater) entry(letter, kind, text string) Entry {
 	e := Entry{ID: u.s.nextID(letter), Kind: kind, Text: text, Key: u.m.Key}
