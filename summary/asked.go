@@ -22,9 +22,6 @@ func questionsOf(mask masker, in toolcall.Args) (ask string, out []question) {
 		Question string `json:"question"`
 	}
 	one, many := in.Text("question"), in.Get("questions")
-	if many == "" && (one == "" || in.Get("options") == "") {
-		return "", nil
-	}
 	var qs []hosts
 	if many == "" || json.Unmarshal([]byte(many), &qs) != nil {
 		if one == "" || in.Get("options") == "" {
@@ -34,11 +31,9 @@ func questionsOf(mask masker, in toolcall.Args) (ask string, out []question) {
 	}
 	var all []string
 	for _, q := range qs {
-		all = append(all, q.Question)
-		if len(out) == maxQuestions {
-			continue
+		if all = append(all, q.Question); len(all) <= maxQuestions {
+			out = append(out, question{ID: oneLine(q.ID, nameRunes), Text: oneLine(mask.source(q.Question, userWindow), questionRunes)})
 		}
-		out = append(out, question{ID: oneLine(q.ID, nameRunes), Text: oneLine(mask.source(q.Question, userWindow), questionRunes)})
 	}
 	return oneLine(mask.source(strings.Join(all, " "), userWindow), questionRunes), out
 }

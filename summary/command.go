@@ -46,7 +46,10 @@ func parseShell(line string) shell {
 	if len(segs) > 0 {
 		segs[0].op = ""
 	}
-	segs, sh.piped = withoutPaging(segs)
+	if all := len(segs); all > 1 {
+		segs = append(segs[:1], slices.DeleteFunc(segs[1:], trailing)...)
+		sh.piped = len(segs) < all
+	}
 	var b strings.Builder
 	for i, s := range segs {
 		if i > 0 {
@@ -60,20 +63,6 @@ func parseShell(line string) shell {
 	}
 	sh.segs, sh.text = segs, oneLine(b.String(), commandRunes)
 	return sh
-}
-
-// withoutPaging drops the segments that only shorten or comment the output of
-// others, and reports whether there were any.
-func withoutPaging(segs []segment) (kept []segment, dropped bool) {
-	kept = segs[:0]
-	for i, s := range segs {
-		if i > 0 && trailing(s) {
-			dropped = true
-			continue
-		}
-		kept = append(kept, s)
-	}
-	return kept, dropped
 }
 
 // trailing reports whether a segment only shortens or comments the output of the segments before
@@ -143,17 +132,14 @@ func tidy(s string) string {
 	if strings.HasPrefix(s, "#") {
 		return ""
 	}
-	for {
-		t := s
-		for _, suffix := range [...]string{"2>&1", "2>/dev/null", "2> /dev/null", ">/dev/null", "> /dev/null"} {
-			t = strings.TrimSpace(strings.TrimSuffix(t, suffix))
-		}
-		if t == s {
-			return t
-		}
-		s = t
+	if strings.Contains(s, ">") {
+		s = strings.TrimSpace(unshown.ReplaceAllString(s, ""))
 	}
+	return s
 }
+
+// unshown matches redirections at the end of a command that hide or join its output.
+var unshown = textutil.LazyRegexp(`(?:\s*(?:2>&1|2?> ?/dev/null))+$`)
 
 // words splits a simple command at white space and removes quotes. It skips environment settings
 // and wrappers such as env, time and timeout.

@@ -16,15 +16,6 @@ func ask(text string) openAsk {
 	return out
 }
 
-// goesOn returns a, the question of a text, completed from before, the question of the previous
-// text in the same turn. If before lists options, a asks about these options.
-func (a openAsk) goesOn(before openAsk) openAsk {
-	if a.Question && len(a.Options) == 0 {
-		a.Options = before.Options
-	}
-	return a
-}
-
 // decide records a decision if the user's message answers the assistant's question, and reports
 // whether it does.
 func (u *updater) decide(reply string) bool {

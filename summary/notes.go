@@ -125,7 +125,15 @@ func (n *Notes) read(field string, e journal.Entry) error {
 	v := e.Current()
 	switch field {
 	case fieldOffset:
-		return n.readMarks(e)
+		n.Version = v.Version
+		for _, v := range e.Versions {
+			m := Mark{Time: v.Time}
+			if err := json.Unmarshal(v.Value, &m); err != nil {
+				return err
+			}
+			n.Marks = append(n.Marks, m)
+		}
+		return nil
 	case fieldGoal:
 		n.Goal.Version = v.Version
 		return json.Unmarshal(v.Value, &n.Goal)
@@ -142,18 +150,6 @@ func (n *Notes) read(field string, e journal.Entry) error {
 	err := json.Unmarshal(v.Value, &note)
 	n.Lists[field] = append(n.Lists[field], note)
 	return err
-}
-
-func (n *Notes) readMarks(e journal.Entry) error {
-	n.Version = e.Current().Version
-	for _, v := range e.Versions {
-		m := Mark{Time: v.Time}
-		if err := json.Unmarshal(v.Value, &m); err != nil {
-			return err
-		}
-		n.Marks = append(n.Marks, m)
-	}
-	return nil
 }
 
 // Last returns the newest mark, the zero Mark if no delta was read.

@@ -322,21 +322,17 @@ func goalLine(s State, shown func(key, text string) bool) string {
 	if goal == "" {
 		return "goal: " + noneYet + "\n"
 	}
-	if shown(s.Goal.Key, goal) {
-		goal = ""
+	var parts []string
+	if !shown(s.Goal.Key, goal) {
+		parts = append(parts, "goal: "+goal)
 	}
-	if s.Request.ID == s.Goal.ID || shown(s.Request.Key, now) {
-		now = ""
+	if now != "" && s.Request.ID != s.Goal.ID && !shown(s.Request.Key, now) {
+		parts = append(parts, "now: "+now)
 	}
-	switch {
-	case goal != "" && now != "":
-		return "goal: " + goal + " | now: " + now + "\n"
-	case goal != "":
-		return "goal: " + goal + "\n"
-	case now != "":
-		return "now: " + now + "\n"
+	if parts == nil {
+		return ""
 	}
-	return ""
+	return strings.Join(parts, " | ") + "\n"
 }
 
 // Where returns where the work is, and how the last check ended, unless it is still failing.

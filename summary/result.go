@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,15 +125,6 @@ func printed(block string) string {
 // newest request as well. A refusal without a word, with a question, or with another task decides
 // nothing that lasts.
 func (u *updater) rejection(c Call, said string) {
-	what := c.Name
-	switch {
-	case c.Command != "":
-		what += " " + c.Command
-	case c.Path != "":
-		what += " " + c.Path
-	case c.Plan != "":
-		what += " " + c.Plan
-	}
 	if said == "" {
 		return
 	}
@@ -143,6 +135,7 @@ func (u *updater) rejection(c Call, said string) {
 	case len(c.Questions) == 1 && isDialog(c.Name):
 		u.decided(kindReply, c.Questions[0].Text+" → "+oneLine(said, 2*replyRunes))
 	case choice.Chooses(said):
+		what := c.Name + " " + cmp.Or(c.Command, c.Path, c.Plan)
 		u.decided(kindRejection, "rejected "+oneLine(what, questionRunes)+" → "+oneLine(said, 2*replyRunes))
 	}
 }
@@ -237,12 +230,10 @@ func (u *updater) commanded(c Call, out, first, last string) {
 	if !c.Commit {
 		return
 	}
-	branch, sha, subject := commitLine(first + "\n" + last)
-	switch {
-	case sha != "":
-		u.s.Place.Branch = branch
-		u.committed("commit " + sha + ": " + subject)
-	case out == statusOK && c.Subject != "":
+	if m := ownCommit.FindStringSubmatch(first + "\n" + last); m != nil {
+		u.s.Place.Branch = oneLine(m[1], nameRunes)
+		u.committed("commit " + m[2] + ": " + oneLine(m[3], optionRunes))
+	} else if out == statusOK && c.Subject != "" {
 		u.committed("commit: " + c.Subject)
 	}
 }
@@ -314,14 +305,6 @@ func body(s string) string {
 
 // ownCommit matches git's own report of a commit, "[branch sha] subject".
 var ownCommit = textutil.LazyRegexp(`(?m)^\[(\S+)(?: +\S+){0,2} +([0-9a-f]{7,40})\] (.*)$`)
-
-// commitLine finds git's own report of a commit.
-func commitLine(s string) (branch, sha, subject string) {
-	if m := ownCommit.FindStringSubmatch(s); m != nil {
-		return oneLine(m[1], nameRunes), m[2], oneLine(m[3], optionRunes)
-	}
-	return "", "", ""
-}
 
 // isDialog reports whether a tool of that name may be the host's own tool for asking the user. A
 // tool of an MCP server has the name of its server in front.

@@ -166,7 +166,10 @@ func (u *updater) say(text string) {
 	text = u.mask.ending(text, sayWindow)
 	before, m := u.asked(), u.m
 	u.late = func() openAsk {
-		a := ask(text).goesOn(before)
+		a := ask(text)
+		if a.Question && len(a.Options) == 0 { // it asks about those of the text before it in the turn
+			a.Options = before.Options
+		}
 		a.Key, a.Report = m.Key, gist(text, reportRunes)
 		if !m.Time.IsZero() {
 			a.Time = m.Time.UTC().Round(0)

@@ -52,23 +52,7 @@ func baseTool(tool string) string {
 }
 
 // among reports whether a list of lower-cased names has a name, in any case.
-func among(names map[string]bool, name string) bool {
-	var lower [48]byte
-	if len(name) > len(lower) {
-		return names[strings.ToLower(name)]
-	}
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case c >= utf8.RuneSelf:
-			return names[strings.ToLower(name)]
-		case c >= 'A' && c <= 'Z':
-			c += 'a' - 'A'
-		}
-		lower[i] = c
-	}
-	return names[string(lower[:len(name)])]
-}
+func among(names map[string]bool, name string) bool { return names[strings.ToLower(name)] }
 
 // Classify returns the effect of a call and its files, as canonical paths. Only the content of
 // the call counts. A shell command is understood if it is a plain read or write of files.
