@@ -18,7 +18,7 @@ type Late struct {
 }
 
 func NewLate(rec *Recording, keep int) *Late {
-	return &Late{History: NewHistory(rec), keep: orElse(keep, cachelayout.HostKeep)}
+	return &Late{History: History{Rec: rec}, keep: orElse(keep, cachelayout.HostKeep)}
 }
 
 func (p *Late) Choose(req Request) Choice {

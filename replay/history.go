@@ -15,10 +15,6 @@ type History struct {
 	Other map[int]Item
 }
 
-func NewHistory(rec *Recording) History {
-	return History{Rec: rec, Other: map[int]Item{}}
-}
-
 // At returns message i as it is shown.
 func (h *History) At(i int) *Item {
 	if it, ok := h.Other[i]; ok {

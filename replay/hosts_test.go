@@ -76,7 +76,7 @@ func TestRecordedFromTranscript(t *testing.T) {
 			texts = append(texts, recall.TextOf(want[i]))
 		}
 		var choices []Choice
-		by := &hostPolicy{rec: rec, by: &recorded{History: NewHistory(rec)}}
+		by := &hostPolicy{rec: rec, by: &recorded{History: History{Rec: rec}}}
 		for n, c := range rec.Calls {
 			choices = append(choices, by.by.Choose(by.request(n, c.Start)))
 		}

@@ -41,8 +41,8 @@ type Policy struct {
 var policies = []Policy{
 	{Name: Memkernel, About: "this program: append; cut in batches or with a cold cache", Figures: 1},
 	{Name: AppendLate, About: "append until full, then a summary and the newest messages", Figures: 1, New: func(rec *Recording, figures []int, _ *Result) Chooser { return NewLate(rec, Figure(figures)) }},
-	{Name: asRecorded, About: "what the host really sent, with its own summaries", Ends: true, New: func(rec *Recording, _ []int, _ *Result) Chooser { return &recorded{History: NewHistory(rec)} }},
-	{Name: Fullest, About: "everything ever said, however large", New: func(rec *Recording, _ []int, _ *Result) Chooser { return &fullest{NewHistory(rec)} }},
+	{Name: asRecorded, About: "what the host really sent, with its own summaries", Ends: true, New: func(rec *Recording, _ []int, _ *Result) Chooser { return &recorded{History: History{Rec: rec}} }},
+	{Name: Fullest, About: "everything ever said, however large", New: func(rec *Recording, _ []int, _ *Result) Chooser { return &fullest{History{Rec: rec}} }},
 }
 
 // Register adds policies that every replay can then name. Callers should call Register from an

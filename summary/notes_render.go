@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// KindNotes is the name of the list of notes in a pointer.
-const KindNotes = "notes"
+// kindNotes is the name of the list of notes in a pointer.
+const kindNotes = "notes"
 
 // notesIntro names the author of the notes.
 const notesIntro = "notes: (by a model that read the same messages; where they differ, the lines before hold)\n"
@@ -38,22 +38,22 @@ func RenderNoted(s State, n Notes, beside Beside, capTokens int, count func(stri
 	return text
 }
 
-// ListNotes returns all notes and closings, in the form of [List].
-func ListNotes(n Notes) string {
-	items := n.items(true)
+// all returns all notes and closings, in the form of [List].
+func (n Notes) all() string {
+	items := append(n.items(), n.closedItems()...)
 	if len(items) == 0 {
-		return KindNotes + ": " + noneYet + "\n"
+		return kindNotes + ": " + noneYet + "\n"
 	}
 	return notesIntro + strings.Join(items, "")
 }
 
 // render returns the section of the open notes within room tokens, "" if no note fits.
 func (n Notes) render(room int, count func(string) int, more func(kind string, n int) string) string {
-	items := n.items(false)
+	items := n.items()
 	for shown := len(items); shown > 0; shown-- {
 		text := notesIntro + strings.Join(items[:shown], "")
 		if left := len(items) - shown; left > 0 {
-			text += older(KindNotes, left, more)
+			text += older(kindNotes, left, more)
 		}
 		if count(text) <= room {
 			return text
@@ -63,8 +63,8 @@ func (n Notes) render(room int, count func(string) int, more func(kind string, n
 }
 
 // items returns the notes as lines. Goal and step come first. Then the lists take turns, each
-// newest first, beginning with constraints. If closed is set, closed notes come after their list.
-func (n Notes) items(closed bool) []string {
+// newest first, beginning with constraints.
+func (n Notes) items() []string {
 	var out []string
 	for i, v := range [...]note{n.Goal, n.Step} {
 		if v.Text != "" {
@@ -77,19 +77,12 @@ func (n Notes) items(closed bool) []string {
 			lists[i] = append(lists[i], "  - "+noteNames[i]+": "+e.Text+"\n")
 		}
 	}
-	for row := 0; ; row++ {
-		before := len(out)
+	for row := 0; row < max(len(lists[0]), len(lists[1]), len(lists[2])); row++ {
 		for i := range lists {
 			if row < len(lists[i]) {
 				out = append(out, lists[i][row])
 			}
 		}
-		if len(out) == before {
-			break
-		}
-	}
-	if closed {
-		out = append(out, n.closedItems()...)
 	}
 	return out
 }

@@ -187,7 +187,7 @@ func TestNotesInTheText(t *testing.T) {
 	if !strings.Contains(text, "  - closed (the person took it back): "+rule.Text) || strings.Contains(text, "decision: The parser") || !strings.Contains(text, "step: Pushed") {
 		t.Errorf("the text is\n%s", text)
 	}
-	if all := ListNotes(d.notes()); !strings.Contains(all, "closed (it is written): The parser is a state machine.") {
+	if all := d.notes().all(); !strings.Contains(all, "closed (it is written): The parser is a state machine.") {
 		t.Errorf("the list is\n%s", all)
 	}
 	// Said again, it holds again.
@@ -280,7 +280,7 @@ func checkKept(t *rapid.T, d *desk, before, after Notes) {
 			}
 		}
 	}
-	list := ListNotes(after)
+	list := after.all()
 	for kind, notes := range before.Lists {
 		for _, n := range notes {
 			if !strings.Contains(list, n.Text) {

@@ -117,9 +117,17 @@ func render(s State, beside Beside, capTokens int, count func(string) int, more 
 // text holds the most names of the host's own summaries.
 const filesShare = 2
 
-// List returns one of the lists in full, in the form of the text. The pointers in [RenderNoted]
-// should lead to it. List returns "" for an unknown kind.
-func List(s State, kind string) string {
+// List returns one of the lists in full, or all notes and closings, in the form of the text. The
+// pointers in [RenderNoted] should lead to it. List returns "" for an unknown kind, and for notes
+// that can't be read.
+func List(s State, kind string, notes func() (Notes, error)) string {
+	if kind == kindNotes {
+		n, err := notes()
+		if err != nil {
+			return ""
+		}
+		return n.all()
+	}
 	r := newRenderer(s, Beside{}, nil)
 	for i := range r.lists {
 		if l := &r.lists[i]; l.kind == kind {

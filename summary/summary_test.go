@@ -670,7 +670,7 @@ func TestPointers(t *testing.T) {
 	if !strings.Contains(text, "file129.go") || strings.Contains(text, "file000.go") {
 		t.Errorf("the newest files are not the ones shown:\n%s", text)
 	}
-	if full := List(s, kindFiles); strings.Count(full, "  - dir/file") != maxArtifacts || !strings.HasSuffix(full, "  +30 older\n") {
+	if full := List(s, kindFiles, nil); strings.Count(full, "  - dir/file") != maxArtifacts || !strings.HasSuffix(full, "  +30 older\n") {
 		t.Errorf("the full list:\n%s", full)
 	}
 }

@@ -21,7 +21,7 @@ type window struct {
 }
 
 func newWindow(rec *replay.Recording, cut string, from func(h *replay.History, req replay.Request) int) replay.Chooser {
-	return &window{replay.NewHistory(rec), cut, from}
+	return &window{replay.History{Rec: rec}, cut, from}
 }
 
 func (p *window) Choose(req replay.Request) (c replay.Choice) {
@@ -93,7 +93,7 @@ type claudeCode struct {
 }
 
 func newClaudeCode(rec *replay.Recording) replay.Chooser {
-	return &claudeCode{History: replay.NewHistory(rec)}
+	return &claudeCode{History: replay.History{Rec: rec}}
 }
 
 func (p *claudeCode) Choose(req replay.Request) (c replay.Choice) {
@@ -195,7 +195,7 @@ type contextEditing struct {
 }
 
 func newContextEditing(rec *replay.Recording) replay.Chooser {
-	p := &contextEditing{History: replay.NewHistory(rec)}
+	p := &contextEditing{History: replay.History{Rec: rec}}
 	p.edits = editsOf(&p.History)
 	return p
 }
@@ -464,7 +464,10 @@ type edits struct {
 	forms map[string]string
 }
 
-func editsOf(h *replay.History) edits { return edits{of: h, forms: map[string]string{}} }
+func editsOf(h *replay.History) edits {
+	h.Other = map[int]replay.Item{}
+	return edits{of: h, forms: map[string]string{}}
+}
 
 // result is a tool result that is shown, by message and part.
 type result struct{ message, part int }

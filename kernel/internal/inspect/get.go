@@ -168,10 +168,7 @@ func list(s *session.Session, id string) string {
 		if page != ingest.PageID("su", s.Name, l.Branch) {
 			continue
 		}
-		if n, err := turn.NotesOf(s, l.Branch); err == nil && kind == summary.KindNotes {
-			return summary.ListNotes(n)
-		}
-		return summary.List(l.Summary, kind)
+		return summary.List(l.Summary, kind, func() (summary.Notes, error) { return turn.NotesOf(s, l.Branch) })
 	}
 	return ""
 }
