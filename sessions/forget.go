@@ -89,23 +89,20 @@ type Forgotten struct {
 	Path string `json:"path"`
 	// Turns counts the turns that could be found.
 	Turns int `json:"turns"`
+
+	folder string
 }
 
 // Matching lists the conversations of a session key, of all agents, that Forget would forget.
-func (s *Store) Matching(key string) ([]Forgotten, error) {
-	_, out, err := s.matching(key)
-	return out, err
-}
-
-func (s *Store) matching(key string) (found []string, out []Forgotten, err error) {
+func (s *Store) Matching(key string) (out []Forgotten, err error) {
 	folders, err := s.folders()
 	for _, f := range folders {
 		_, name, _ := strings.Cut(f, "/")
 		if l := s.load(f); l != nil && (l.Key == key || name == key) {
-			found, out = append(found, f), append(out, Forgotten{Agent: l.Agent, Key: l.Key, Path: l.Path, Turns: l.Turns})
+			out = append(out, Forgotten{Agent: l.Agent, Key: l.Key, Path: l.Path, Turns: l.Turns, folder: f})
 		}
 	}
-	return found, out, err
+	return out, err
 }
 
 // Forget permanently removes the conversations whose session key or folder name is key. own is a
@@ -114,19 +111,19 @@ func (s *Store) matching(key string) (found []string, out []Forgotten, err error
 // forgetting.
 func (s *Store) Forget(ctx context.Context, key, own, reason string, now time.Time) (out []Forgotten, err error) {
 	err = s.forget(ctx, func(t *tombs) error {
-		folders, found, err := s.matching(key)
+		found, err := s.Matching(key)
 		if err != nil {
 			return err
 		}
-		for i, f := range folders {
-			marks, err := s.marks(f)
+		for _, f := range found {
+			marks, err := s.marks(f.folder)
 			if err != nil {
 				return err
 			}
 			for _, m := range marks {
 				t.turns[m] = true
 			}
-			t.sessions[f] = &tomb{Key: found[i].Key, Path: found[i].Path, Time: now, Reason: reason}
+			t.sessions[f.folder] = &tomb{Key: f.Key, Path: f.Path, Time: now, Reason: reason}
 		}
 		if f := strings.TrimSuffix(strings.TrimPrefix(own, Prefix), "/"); f != "" && t.sessions[f] == nil {
 			t.sessions[f] = &tomb{Key: key, Time: now, Reason: reason}

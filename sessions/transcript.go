@@ -123,16 +123,13 @@ func turnOf(rec *transcript.Record) (Turn, bool) {
 
 // textOf joins the texts of a message.
 func textOf(m *memkernel.Message) string {
-	var b strings.Builder
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == memkernel.PartText && strings.TrimSpace(p.Text) != "" {
-			if b.Len() > 0 {
-				b.WriteByte('\n')
-			}
-			b.WriteString(strings.TrimSpace(p.Text))
+	var texts []string
+	for _, p := range m.Parts {
+		if text := strings.TrimSpace(p.Text); p.Kind == memkernel.PartText && text != "" {
+			texts = append(texts, text)
 		}
 	}
-	return b.String()
+	return strings.Join(texts, "\n")
 }
 
 // hashPrefix returns the sha256 of a conversation's first n bytes in hex. enough is false if the
