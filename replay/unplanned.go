@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"syscall"
@@ -53,7 +54,13 @@ func (r *Recording) leave() {
 	var calls []transcript.Call
 	var numbers, after []int
 	for n, c := range r.Calls {
-		if why := r.plannable(c.Index); why != "" {
+		why := ""
+		if c.Index == 0 {
+			why = noMessages
+		} else if r.Messages[c.Index-1].Role == memkernel.RoleAssistant {
+			why = answered
+		}
+		if why != "" {
 			r.left = append(r.left, r.unplanned(n, why, ""))
 			continue
 		}
@@ -69,18 +76,6 @@ func (r *Recording) Uncounted(n int) (Unplanned, bool) {
 		return Unplanned{}, false
 	}
 	return r.others[i], true
-}
-
-// plannable returns the reason why the messages before end are not a request, "" if they are a
-// request.
-func (r *Recording) plannable(end int) string {
-	switch {
-	case end == 0:
-		return noMessages
-	case r.Messages[end-1].Role == memkernel.RoleAssistant:
-		return answered
-	}
-	return ""
 }
 
 // refusal reports whether an error concerns one call alone, and why that call was not planned. An
@@ -110,24 +105,18 @@ func refusal(err error) (reason string, ok bool) {
 // Align leaves out of every result the calls that any of the policies could not plan, so that all
 // results count the same calls. The results must be of one session with the same options.
 func Align(results []*Result) {
-	var all []Unplanned
-	known := func(list []Unplanned, index int) bool {
-		return slices.ContainsFunc(list, func(u Unplanned) bool { return u.Index == index })
-	}
-	for _, r := range results {
-		for _, u := range r.Unplanned {
-			if !known(all, u.Index) {
-				all = append(all, u)
-			}
+	all := map[int]Unplanned{}
+	for _, r := range slices.Backward(results) { // the first reason stays
+		for _, u := range slices.Backward(r.Unplanned) {
+			all[u.Index] = u
 		}
 	}
-	slices.SortFunc(all, func(a, b Unplanned) int { return a.Index - b.Index })
 	for _, r := range results {
 		if len(r.Unplanned) == len(all) {
 			continue
 		}
-		r.Unplanned = slices.Clone(all)
-		r.Calls = slices.DeleteFunc(r.Calls, func(c Call) bool { return known(all, c.Index) })
+		r.Unplanned = slices.SortedFunc(maps.Values(all), func(a, b Unplanned) int { return a.Index - b.Index })
+		r.Calls = slices.DeleteFunc(r.Calls, func(c Call) bool { _, left := all[c.Index]; return left })
 		r.sum()
 	}
 }
