@@ -193,13 +193,8 @@ func checkOf(w []string) string {
 		if strings.HasPrefix(a, "-") || strings.ContainsAny(a, "/.") {
 			continue
 		}
-		const sep = ":-_"
-		all := strings.Trim(strings.ToLower(a), sep)
-		first, last := all, all[strings.LastIndexAny(all, sep)+1:]
-		if i := strings.IndexAny(all, sep); i >= 0 {
-			first = all[:i]
-		}
-		if slices.Contains(verbs[:], first) || slices.Contains(verbs[:], last) {
+		parts := strings.FieldsFunc(strings.ToLower(a), func(r rune) bool { return strings.ContainsRune(":-_", r) })
+		if n := len(parts); n > 0 && (slices.Contains(verbs[:], parts[0]) || slices.Contains(verbs[:], parts[n-1])) {
 			return prog + " " + a
 		}
 	}

@@ -86,17 +86,14 @@ func shown(mask masker, m *memkernel.Message, label string) string {
 		case p.Kind == memkernel.PartToolUse && p.Call != nil:
 			line("call "+oneLine(p.Call.Name, 40), oneLine(textutil.Head(mask(p.Call.Input), sayWindow), callRunes))
 		case p.Kind == memkernel.PartToolResult && p.Result != nil:
-			line(resultLabel(p.Result), resultExcerpt(mask, unreminded(resultText(p.Result))))
+			what := "result"
+			if p.Result.IsError {
+				what = "failed"
+			}
+			line(what, resultExcerpt(mask, unreminded(resultText(p.Result))))
 		}
 	}
 	return b.String()
-}
-
-func resultLabel(r *memkernel.ToolResult) string {
-	if r.IsError {
-		return "failed"
-	}
-	return "result"
 }
 
 // unreminded returns a result without the reminder block that a host appends for its model. The

@@ -3,6 +3,7 @@ package toolcall
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -112,16 +113,12 @@ func simpleCall(c simpleCommand, dir string) (kind, []string) {
 			return CallRead, files
 		}
 	case "sed":
-		script := 1
-		for _, w := range c.words[1:] {
-			if strings.HasPrefix(w, "-i") {
-				if len(files) > script {
-					return CallEdit, files[script:]
-				}
-				return CallOther, nil
-			}
-		}
-		if len(files) > script && !c.piped {
+		const script = 1
+		switch edits := slices.ContainsFunc(c.words[1:], func(w string) bool { return strings.HasPrefix(w, "-i") }); {
+		case len(files) <= script:
+		case edits:
+			return CallEdit, files[script:]
+		case !c.piped:
 			return CallRead, files[script:]
 		}
 	case "tee", "rm", "touch", "truncate", "unlink":
