@@ -37,7 +37,7 @@ func NewDocument(s *transcript.Session, view transcript.View, prices *cachelayou
 	return &Document{Schema: "memkernel/replay/v1", View: view.String(), Recorded: Bill(s, prices), Results: []*Result{}}
 }
 
-// Add runs one more policy. A policy with Rivals is compared with the kernel's run if that run
+// Add runs one more policy. Callers must [Align] the results after they have added all. A policy with Rivals is compared with the kernel's run if that run
 // was added before.
 func (d *Document) Add(ctx context.Context, s *transcript.Session, policy string, opt Options) error {
 	for _, r := range d.Results {
@@ -52,6 +52,3 @@ func (d *Document) Add(ctx context.Context, s *transcript.Session, policy string
 	d.Results = append(d.Results, result)
 	return nil
 }
-
-// End aligns the results. Callers must call it after they have added all results.
-func (d *Document) End() { Align(d.Results) }

@@ -150,7 +150,7 @@ func runReplay(ctx context.Context, a *cli.App, r *replayFlags) error {
 			return err
 		}
 	}
-	doc.End()
+	replay.Align(doc.Results)
 	if a.JSON && len(doc.Results) == 1 {
 		return a.WriteJSON(replayOneJSON{doc.Schema, doc.View, doc.Recorded, doc.Door, doc.Results[0]})
 	}

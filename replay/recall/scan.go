@@ -68,8 +68,7 @@ func words(s string, f func(start, end int)) {
 				first = i
 			}
 		}
-		switch n := i - start; {
-		case digits && n >= 3, hex && n >= 7 && n <= 40:
+		if n := i - start; digits && n >= 3 || hex && n >= 7 && n <= 40 {
 			f(start, i)
 		}
 		if first >= 0 && i-first >= 5 && marked(s[first:i]) {
