@@ -60,9 +60,8 @@ func (s *Store) load(folder string) *log {
 		return nil
 	}
 	s.mu.Lock()
-	c := s.logs[folder]
-	s.mu.Unlock()
-	if c != nil && c.bytes == fi.Size && c.written.Equal(fi.Time) {
+	defer s.mu.Unlock()
+	if c := s.logs[folder]; c != nil && c.bytes == fi.Size && c.written.Equal(fi.Time) {
 		return c
 	}
 	data, err := s.in.Get(folder + "/" + logName)
@@ -70,8 +69,6 @@ func (s *Store) load(folder string) *log {
 	if err != nil || json.Unmarshal(data, l) != nil || l.Format != logFormat {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	l.bytes, l.written = fi.Size, fi.Time
 	s.logs[folder] = l
 	return l
