@@ -86,26 +86,18 @@ func Assemble(members func(name string) json.RawMessage) (State, error) {
 		if kind == kindReports && members(listMember+kind) == nil {
 			continue // a state of a version without reports
 		}
-		if err := entriesOf(members, kind, list); err != nil {
+		var ids []string
+		err := member(members, listMember+kind, &ids)
+		for i := 0; err == nil && i < len(ids); i++ {
+			var e Entry
+			err = member(members, entryMember+ids[i], &e)
+			*list = append(*list, e)
+		}
+		if err != nil {
 			return State{}, err
 		}
 	}
 	return s, nil
-}
-
-func entriesOf(members func(string) json.RawMessage, kind string, list *[]Entry) error {
-	var ids []string
-	if err := member(members, listMember+kind, &ids); err != nil {
-		return err
-	}
-	for _, id := range ids {
-		var e Entry
-		if err := member(members, entryMember+id, &e); err != nil {
-			return err
-		}
-		*list = append(*list, e)
-	}
-	return nil
 }
 
 func member(members func(string) json.RawMessage, name string, v any) error {

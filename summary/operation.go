@@ -204,13 +204,11 @@ func (a *Answered) source(label string) source {
 // evidence returns the page that an operation rests on. It returns an unknown label unchanged, and
 // the journal refuses that label.
 func (a *Answered) evidence(op Operation) string {
-	if s := a.source(op.Evidence); s.Page != "" {
-		return s.Page
+	page := a.source(op.Evidence).Page
+	if page == "" && op.Evidence != "" {
+		page = "message:" + oneLine(op.Evidence, nameRunes)
 	}
-	if op.Evidence == "" {
-		return ""
-	}
-	return "message:" + oneLine(op.Evidence, nameRunes)
+	return page
 }
 
 // entry finds an open entry by its id, either a model's note or a mechanical entry.

@@ -80,7 +80,8 @@ func read(tool, input string) *Call {
 			c.Look, c.Of = l, []string{server}
 		}
 	}
-	c.Paths, c.Act = visible(c.Paths), actOf(base, c.Kind)
+	c.Paths = slices.DeleteFunc(c.Paths, func(p string) bool { return !textutil.IsVisible(p) })
+	c.Act = actOf(base, c.Kind)
 	c.whole = c.Kind == CallEdit && wholeWrite(base, input, line)
 	c.Replaces = c.replaces(line)
 	c.finishes, c.listed = tasksOf(base, input, line)
@@ -140,9 +141,4 @@ func (c *Call) Canonical() string {
 		return c.canonical
 	}
 	return Canonical(c.Name, c.Input)
-}
-
-// visible returns the paths that can be shown.
-func visible(paths []string) []string {
-	return slices.DeleteFunc(paths, func(p string) bool { return !textutil.IsVisible(p) })
 }
