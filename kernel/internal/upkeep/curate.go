@@ -135,7 +135,7 @@ const learnedFile = "memory/learned.md"
 // hasRead reports whether a curation has read all of the buffer. The buffer may lack entries of the
 // kernel that were removed since.
 func (r *run) hasRead(buffer string) (bool, error) {
-	m := r.lastRead()
+	m := r.lastRead(api.RunCurate, workstate.BufferPath)
 	if buffer == "" || m == nil {
 		return buffer == "", nil
 	}
@@ -149,12 +149,12 @@ func (r *run) hasRead(buffer string) (bool, error) {
 	return err == nil && workstate.ForeignBuffer(text) == buffer, err
 }
 
-// lastRead returns the part of the buffer that a curation read last, or nil if no curation has read
-// the buffer. A curation that was taken back does not count.
-func (r *run) lastRead() *mark {
+// lastRead returns the part of a file that the newest run of a kind read, or nil if none has read
+// the file. A run that was taken back does not count.
+func (r *run) lastRead(kd api.RunKind, path string) *mark {
 	for _, l := range slices.Backward(r.log) {
 		for _, m := range l.run.Reads {
-			if m.Path == workstate.BufferPath && l.run.Kind == api.RunCurate && !l.undone {
+			if m.Path == path && l.run.Kind == kd && !l.undone {
 				return &m
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 	"time"
 
 	"github.com/memkernel/memkernel/consolidation"
@@ -86,18 +85,15 @@ func (k *Keeper) Guard(ctx context.Context, o api.GuardRequest) (_ *consolidatio
 // lastSeen returns the content of a file in the newest run that saw the file, "" if it is not
 // known.
 func (r *run) lastSeen(path string) (string, error) {
-	for _, l := range slices.Backward(r.log) {
-		for _, m := range l.run.Reads {
-			if l.run.Kind == api.RunSeen && m.Path == path {
-				text, err := r.backup(m.Hash)
-				if errors.Is(err, fs.ErrNotExist) {
-					err = nil // the backup is no longer kept, or the content holds a secret
-				}
-				return text, err
-			}
-		}
+	m := r.lastRead(api.RunSeen, path)
+	if m == nil {
+		return "", nil
 	}
-	return "", nil
+	text, err := r.backup(m.Hash)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // the backup is no longer kept, or the content holds a secret
+	}
+	return text, err
 }
 
 // Seen backs up MEMORY.md, so that later losses can be found.
@@ -114,12 +110,8 @@ func (k *Keeper) Seen(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	for _, last := range slices.Backward(r.log) {
-		if last.run.Kind == api.RunSeen && last.run.Reads[0].Hash == l.Hash {
-			return nil
-		} else if last.run.Kind == api.RunSeen {
-			break
-		}
+	if last := r.lastRead(api.RunSeen, l.Path); last != nil && last.Hash == l.Hash {
+		return nil
 	}
 	r.promise.Reads = []mark{{l.Path, len(l.Text), r.keep(l.Text)}}
 	_, err = r.commit(ctx)

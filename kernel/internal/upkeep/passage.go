@@ -3,6 +3,7 @@ package upkeep
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/consolidation"
@@ -87,32 +88,29 @@ func find(text string, req *api.PassageRequest) (start, end int, why string) {
 		}
 		return offsets[req.From-1], len(strings.TrimSuffix(text[:offsets[to]], "\n")), ""
 	}
-	var at []int
-	for i := 0; ; {
-		n := strings.Index(text[i:], old)
+	var lines []string
+	for at := 0; ; at++ {
+		n := strings.Index(text[at:], old)
 		if n < 0 {
 			break
 		}
-		at = append(at, i+n)
-		i += n + 1
-	}
-	var lines []string
-	for _, a := range at {
-		line := 1 + strings.Count(text[:a], "\n")
+		at += n
+		line := 1 + strings.Count(text[:at], "\n")
 		if req.From == line {
-			return a, a + len(old), ""
+			return at, at + len(old), ""
 		}
 		lines = append(lines, fmt.Sprint(line))
 	}
 	switch {
-	case len(at) == 0:
+	case len(lines) == 0:
 		return 0, 0, "old does not stand there"
-	case len(at) > 1:
-		return 0, 0, fmt.Sprintf("old stands there %d times, on lines %s: give more of it, or the line by from", len(at), strings.Join(lines[:min(len(lines), 20)], ", "))
+	case len(lines) > 1:
+		return 0, 0, fmt.Sprintf("old stands there %d times, on lines %s: give more of it, or the line by from", len(lines), strings.Join(lines[:min(len(lines), 20)], ", "))
 	case req.From > 0:
 		return 0, 0, fmt.Sprintf("old stands on line %s, not on line %d", lines[0], req.From)
 	}
-	return at[0], at[0] + len(old), ""
+	start = strings.Index(text, old)
+	return start, start + len(old), ""
 }
 
 // without returns a text without a passage. If whole lines are removed, the mark of an entry that
@@ -175,20 +173,17 @@ func (k *Keeper) stale(now standing, why string) error { return stale(k, now, wh
 // nearest returns the first line of the entry that shares the most words with old. It returns 0
 // if no entry shares a third of the words.
 func nearest(path, text, old string) int {
-	words := map[string]bool{}
-	for _, w := range strings.Fields(consolidation.Key(old)) {
-		words[w] = true
-	}
+	words := slices.Compact(slices.Sorted(strings.FieldsSeq(consolidation.Key(old))))
 	best, most := 0, len(words)/3
 	for _, e := range consolidation.Entries(path, text) {
-		shared := map[string]bool{}
-		for _, w := range strings.Fields(consolidation.Key(e.Text)) {
-			if words[w] {
-				shared[w] = true
+		shared, has := 0, strings.Fields(consolidation.Key(e.Text))
+		for _, w := range words {
+			if slices.Contains(has, w) {
+				shared++
 			}
 		}
-		if len(shared) > most {
-			best, most = e.StartLine, len(shared)
+		if shared > most {
+			best, most = e.StartLine, shared
 		}
 	}
 	return best

@@ -94,7 +94,7 @@ func (r *run) readOfBuffer(out *api.Pruned) (string, *mark, error) {
 		return "", nil, err
 	}
 	out.BufferLeft = len(text)
-	m := r.lastRead()
+	m := r.lastRead(api.RunCurate, workstate.BufferPath)
 	if m == nil || len(text) < m.Bytes || m.Bytes == 0 || store.Sum([]byte(text[:m.Bytes])) != m.Hash {
 		return "", nil, nil
 	}

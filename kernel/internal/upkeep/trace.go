@@ -220,9 +220,10 @@ func (t *tracer) on(at place) *consolidation.Entry {
 	return first(t.entries(at.path, at.state), func(e *consolidation.Entry) bool { return e.On(at.line) })
 }
 
-func first(es []*consolidation.Entry, is func(e *consolidation.Entry) bool) *consolidation.Entry {
-	if i := slices.IndexFunc(es, is); i >= 0 {
-		return es[i]
+// first returns the first element that is a given one, nil if none is.
+func first[T any](all []*T, is func(*T) bool) *T {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i]
 	}
 	return nil
 }

@@ -131,12 +131,7 @@ func (r *run) olderChange(e *Editor, than *logged) *logged {
 
 // named returns the run with a name, or nil.
 func (r *run) named(name string) *logged {
-	for _, l := range r.log {
-		if l.id == name {
-			return l
-		}
-	}
-	return nil
+	return first(r.log, func(l *logged) bool { return l.id == name })
 }
 
 // took reports whether a step was carried out. After is "" for a removal.
