@@ -126,13 +126,7 @@ func (s Store) Verify() ([]Damage, error) {
 func (s Store) Folder() string { return s.in.Where(stateFolder) }
 
 // Captured reports whether the folder holds any captures.
-func (s Store) Captured() (bool, error) {
-	_, err := s.in.Stat(stateName(threadFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
+func (s Store) Captured() (bool, error) { return store.Find(s.in, stateName(threadFile)) }
 
 // PutAside renames the damaged files that [Store.Verify] returned, so that nothing reads them any
 // more, and returns their new paths. It renews the pointer to the newest checkpoint, and the

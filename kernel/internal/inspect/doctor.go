@@ -28,7 +28,7 @@ const maxBookAge = 90 * 24 * time.Hour
 // Doctor examines a workspace and its state folder, and puts its findings into a report. It
 // changes nothing.
 func (in *Inspector) Doctor(ctx context.Context, r *health.Report, o health.DoctorOptions) error {
-	return health.Run(ctx, r, looks(), &doctor{ctx: ctx, Report: r, alike: map[string]int{}, opts: o, in: in})
+	return health.Run(ctx, r, looks(), &doctor{Report: r, opts: o, in: in})
 }
 
 // looks returns a doctor's checks, in order. A check also adds findings for subjects without a
@@ -38,7 +38,6 @@ func looks() []health.Check[*doctor] {
 		return health.Check[*doctor]{Code: code, Title: title, Run: func(ctx context.Context, d *doctor, _ *health.Report) error {
 			d.ctx = ctx
 			at(d)
-			d.countRest()
 			return nil
 		}}
 	}
@@ -58,10 +57,6 @@ type doctor struct {
 	ctx  context.Context
 	opts health.DoctorOptions
 	in   *Inspector
-	// alike counts the symptoms of each sort.
-	alike map[string]int
-	// sorts are the sorts of symptoms, in the order of their first symptoms.
-	sorts []health.Finding
 }
 
 // tell adds a finding to the running check.
@@ -69,26 +64,23 @@ func (d *doctor) tell(how health.Severity, what, hint string) {
 	d.Add(health.Finding{Severity: how, What: what, Hint: hint})
 }
 
-// oneOf adds one of many symptoms of a sort. The first few symptoms of a sort are reported, and the
-// others are counted.
-func (d *doctor) oneOf(sort string, how health.Severity, what, hint string) {
-	if d.alike[sort]++; d.alike[sort] == 1 {
-		d.sorts = append(d.sorts, health.Finding{Severity: how, What: sort, Hint: hint})
-	}
-	if d.alike[sort] <= maxAlike {
-		d.tell(how, what, hint)
-	}
-}
-
-// countRest reports the number of symptoms that were not reported one by one.
-func (d *doctor) countRest() {
-	for _, s := range d.sorts {
-		if more := d.alike[s.What] - maxAlike; more > 0 {
-			d.tell(s.Severity, fmt.Sprintf("%d more like this", more), s.Hint)
+// several adds symptoms. Of those that sort gives one name it adds the first few, and then the number
+// of the others.
+func (d *doctor) several(found []health.Finding, sort func(*health.Finding) string) {
+	alike := map[string]int{}
+	for i := range found {
+		if f := &found[i]; alike[sort(f)] < maxAlike {
+			d.tell(f.Severity, f.What, f.Hint)
 		}
+		alike[sort(&found[i])]++
 	}
-	d.sorts = nil
-	clear(d.alike)
+	for i := range found {
+		f := &found[i]
+		if more := alike[sort(f)] - maxAlike; more > 0 {
+			d.tell(f.Severity, fmt.Sprintf("%d more like this", more), f.Hint)
+		}
+		delete(alike, sort(f))
+	}
 }
 
 // files checks the Markdown.
@@ -102,12 +94,14 @@ func (d *doctor) files() {
 	if err != nil {
 		return
 	}
+	var faults []health.Finding
 	for _, f := range snap.Files {
 		for _, fault := range f.Faults() {
-			d.oneOf(fault.Hint, fault.Severity, fault.Place.String()+": "+fault.What, fault.Hint)
+			fault.What = fault.Place.String() + ": " + fault.What
+			faults = append(faults, fault)
 		}
 	}
-	d.countRest()
+	d.several(faults, func(f *health.Finding) string { return f.Hint })
 	v, err := m.Private.Survey(d.ctx)
 	if err != nil {
 		return
@@ -246,16 +240,16 @@ func (d *doctor) state() {
 		d.tell(health.Error, err.Error(), "see that "+place+" can be read")
 		return
 	}
-	damaged := false
+	var damaged []health.Finding
 	for _, f := range found {
 		if f.Severity == health.Note {
 			d.tell(f.Severity, f.What, f.Hint)
-			continue
+		} else {
+			damaged = append(damaged, f)
 		}
-		damaged = true
-		d.oneOf("something stored is damaged", health.Error, f.What, f.Hint)
 	}
-	if !damaged {
+	d.several(damaged, func(*health.Finding) string { return "damaged" })
+	if damaged == nil {
 		d.tell(health.OK, "everything in "+place+" is sound", "")
 	}
 	st, err := d.in.Status(d.ctx, api.StatusOptions{All: true})
