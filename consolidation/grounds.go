@@ -84,14 +84,13 @@ func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 		return nil, err
 	}
 	g := &Grounds{Path: e.Path, Line: e.StartLine, EndLine: e.EndLine, Text: e.Plain, Tags: append(Tags{}, e.Tags...), Date: e.Date, ID: e.ID, Raw: e.Text,
-		From: []source{}, Supersedes: append([]string{}, e.Supersedes...), Replaced: s.sources(e.Supersedes), SupersededBy: s.SuccessorOf(e.Path, e), Days: []string{}}
+		From: s.sources(e.From), Supersedes: append([]string{}, e.Supersedes...), Replaced: s.sources(e.Supersedes), SupersededBy: s.SuccessorOf(e.Path, e), Days: []string{}}
 	if from, ok := markdownstore.ParseDate(e.Date, time.UTC); ok {
 		if now, ok := markdownstore.ParseDate(day, time.UTC); ok {
 			g.Age = max(int(now.Sub(from).Hours()/24), 0)
 		}
 	}
-	said := map[string]bool{Key(e.Plain): true}
-	signs, of := map[string]bool{}, map[string]bool{}
+	said, signs, of := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	note := func(e *Entry) {
 		said[Key(e.Plain)] = true
 		if fl, ok := failureOf(e.Plain); ok {
@@ -100,7 +99,6 @@ func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 		}
 	}
 	note(e)
-	g.From = s.sources(e.From)
 	for _, ref := range e.From {
 		if at := s.entryOf(ref); at != nil {
 			note(at)

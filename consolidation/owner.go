@@ -45,7 +45,7 @@ func (r *pruner) owner(e *Entry, trail []string) string {
 // takes reports whether more text may be added to an owning file.
 func (r *pruner) takes(name string) bool {
 	f := r.snap.File(name)
-	return f != nil && f.Err == nil && !f.Doc.Binary && !r.endsOpen(name) && utf8.RuneCountInString(f.Doc.Raw+arranged(r.gifts[name])) < r.OwnerChars
+	return f != nil && f.Err == nil && !f.Doc.Binary && !r.endsOpen(name) && utf8.RuneCountInString(f.Doc.Raw+arranged(r.gifts.of[name])) < r.OwnerChars
 }
 
 // topics has the topic file for each tag. It serves the facts whose headings name no topic, such as
@@ -107,7 +107,7 @@ func (r *pruner) about(e *Entry) string {
 // spelled returns a path in the spelling that is in use already, if there is one. A file system
 // may not distinguish names that differ only in case.
 func (r *pruner) spelled(name string) string {
-	used := slices.Clone(r.order)
+	used := slices.Clone(r.gifts.keys)
 	for _, f := range r.snap.Files {
 		used = append(used, f.Path)
 	}

@@ -128,7 +128,7 @@ const mostMoves = 2000
 // Prune chooses the entries that leave the files of memory. It does not change any file.
 func (s *Snapshot) Prune(o PruneOptions) *Pruning {
 	r := &pruner{snap: s, PruneOptions: o, out: &Pruning{Day: o.Day, Moves: []Move{}, Changes: []Change{}, Over: []string{}, Unknown: []string{}},
-		gifts: map[string][]gift{}, titles: map[string]string{}, texts: map[string]*Change{}, open: map[string]bool{}, known: s.knownOf()}
+		titles: map[string]string{}, open: map[string]bool{}, known: s.knownOf()}
 	r.failures, r.days, r.names = sync.OnceValue(s.failures), sync.OnceValue(s.DaysOf), sync.OnceValue(s.needed)
 	r.logs()
 	r.observations()
@@ -155,12 +155,10 @@ type pruner struct {
 	// number of days of each text, and names the days of each name.
 	failures, days func() map[string]int
 	names          func() map[string][]string
-	// gifts has the blocks that files get. order has these files, as they first got one.
-	gifts map[string][]gift
-	order []string
-	// texts has the changes of the files that lose something, and given lists these files.
-	texts map[string]*Change
-	given []string
+	// gifts has the blocks that files get.
+	gifts groups[string, gift]
+	// given has the changes of the files that lose something.
+	given []*Change
 	// titles are the titles of files by the headings that named them.
 	titles map[string]string
 	// open reports which files end with a block that nothing closes.
@@ -189,11 +187,7 @@ func (g *gift) day() string {
 
 // give gives a block to a file, under the same headings as before.
 func (r *pruner) give(to string, trail []string, block string) {
-	if r.gifts[to] == nil {
-		r.order = append(r.order, to)
-	}
-	block = strings.TrimRight(strings.Trim(strings.ReplaceAll(block, "\r\n", "\n"), "\n"), " \t\n")
-	r.gifts[to] = append(r.gifts[to], gift{trail, block})
+	r.gifts.add(to, gift{trail, strings.TrimRight(strings.Trim(strings.ReplaceAll(block, "\r\n", "\n"), "\n"), " \t\n")})
 }
 
 func isItem(block string) bool { return bulleted.MatchString(block) && !strings.Contains(block, "\n") }
@@ -265,8 +259,8 @@ func (r *pruner) immune(path string, p *piece) bool {
 
 // changes lists the changes of the files. Files that get text come first.
 func (r *pruner) changes() {
-	for _, to := range r.order {
-		c, f, gifts := Change{Path: to, New: true, Title: r.titles[to]}, r.snap.File(to), r.gifts[to]
+	for _, to := range r.gifts.keys {
+		c, f, gifts := Change{Path: to, New: true, Title: r.titles[to]}, r.snap.File(to), r.gifts.of[to]
 		if f != nil {
 			c.New, c.Before = false, f.Doc.Raw
 		}
@@ -292,8 +286,8 @@ func (r *pruner) changes() {
 		}
 		r.out.Changes = append(r.out.Changes, c)
 	}
-	for _, from := range r.given {
-		r.out.Changes = append(r.out.Changes, *r.texts[from])
+	for _, c := range r.given {
+		r.out.Changes = append(r.out.Changes, *c)
 	}
 }
 
@@ -301,8 +295,7 @@ func (r *pruner) changes() {
 func (r *pruner) becomes(path, text string) *Change {
 	before := r.snap.File(path).Doc.Raw
 	c := &Change{Path: path, Before: before, Text: text, LinesBefore: lineCount(before), LinesAfter: lineCount(text)}
-	r.texts[path] = c
-	r.given = append(r.given, path)
+	r.given = append(r.given, c)
 	return c
 }
 
