@@ -31,9 +31,7 @@ const leastWords = 4
 // the backups of its files and in the index. Then it looks for the words in every file that
 // memkernel keeps.
 func (k *Keeper) Everywhere(ctx context.Context, req api.EverywhereRequest) (*api.Everywhere, error) {
-	if req.Now.IsZero() {
-		req.Now = k.Now()
-	}
+	req.Now = k.At(req.Now)
 	out := &api.Everywhere{Applied: req.Apply, Sessions: []api.SessionForgotten{}, Lines: []api.ForgottenLine{}, Backups: []string{}, Left: []api.LeftPlace{}}
 	folders, err := folder.All(k.State)
 	if err != nil {

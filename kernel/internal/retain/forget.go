@@ -30,9 +30,7 @@ func (k *Keeper) Forget(ctx context.Context, req api.ForgetRequest) (*api.Forgot
 	if req.Session == (len(req.IDs) > 0) {
 		return nil, errors.New("forget: name the ids of pages, spans or blobs, or the whole session")
 	}
-	if req.Now.IsZero() {
-		req.Now = k.Now()
-	}
+	req.Now = k.At(req.Now)
 	out := &api.Forgotten{Applied: req.Apply, Pages: []api.ForgottenPage{}, Blobs: []string{}, Kept: []string{}, Backups: []string{}, Already: []string{}, Elsewhere: []string{}, Memory: []api.ForgottenFacts{}}
 	folders, err := k.forgetFolders(&req)
 	if perr := k.forgetPast(ctx, &req, out); perr != nil {

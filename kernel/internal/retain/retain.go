@@ -44,9 +44,7 @@ func (k *Keeper) Retain(ctx context.Context, req api.RetainRequest) (*api.Retain
 		}
 		defer release()
 	}
-	if req.Now.IsZero() {
-		req.Now = k.Now()
-	}
+	req.Now = k.At(req.Now)
 	out := &api.Retained{Applied: req.Apply, Ended: []api.EndedSession{}, Cited: []string{}, Unreadable: []health.Finding{}, Sessions: []api.RetainedSession{}}
 	cited := map[string]bool{}
 	shared, err := k.Shared(ctx)

@@ -50,6 +50,14 @@ type Options struct {
 	Keep int
 }
 
+// At returns t, or the time of the clock if t is zero.
+func (o *Options) At(t time.Time) time.Time {
+	if t.IsZero() {
+		return o.Now()
+	}
+	return t
+}
+
 // Session is the state of one session on disk, together with its conversations in memory. Unless
 // stated otherwise, only the holder of the session may use its fields and methods: see
 // [Table.Open].

@@ -38,7 +38,7 @@ func (d *Desk) Pass(ctx context.Context, of api.Boundary, point journal.CommitPo
 // inBoundary calls f with the session of a boundary, opened for writing, and with the boundary's
 // messages, made valid. A boundary without messages has a nil intake.
 func inBoundary[T any](ctx context.Context, d *Desk, of api.Boundary, point journal.CommitPoint, f func(*session.Session, *intake, *boundary) (*T, error)) (*T, error) {
-	of.Now = d.at(of.Now)
+	of.Now = d.At(of.Now)
 	return session.In(ctx, d.Sessions, "", of.SessionKey, func(s *session.Session) (out *T, err error) {
 		b := &boundary{Boundary: of, point: point}
 		var w *intake

@@ -25,7 +25,7 @@ func editing[T any](ctx context.Context, d *Desk, key string, voice api.Voice, p
 	if d.Memory == nil {
 		return nil, errMemoryOff
 	}
-	e := upkeep.Editor{Voice: voice, See: d.Memory.Store(private), Rule: d.Edits, Now: d.at(now)}
+	e := upkeep.Editor{Voice: voice, See: d.Memory.Store(private), Rule: d.Edits, Now: d.At(now)}
 	if voice == api.VoicePerson {
 		e.See, e.Rule = e.See.ByHand(), api.EditAny
 	}

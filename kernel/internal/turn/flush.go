@@ -45,7 +45,7 @@ func (d *Desk) FlushTurn(ctx context.Context, r api.FlushRequest) (*api.FlushTur
 	if d.Memory == nil {
 		return nil, errors.New("flush: memory is switched off")
 	}
-	r.Now = d.at(r.Now)
+	r.Now = d.At(r.Now)
 	path := d.Memory.Shared.DailyPath(r.Now)
 	hints := "\n" + fmt.Sprintf(flushHints, path)
 	f := &api.FlushTurn{System: cmp.Or(r.System, flushSystem) + hints, Prompt: cmp.Or(r.Prompt, flushPrompt) + hints,
@@ -90,7 +90,7 @@ func (d *Desk) Flushed(ctx context.Context, r api.FlushReply) (*api.Flushed, err
 	if d.Memory == nil {
 		return nil, errors.New("flush: memory is switched off")
 	}
-	r.Now = d.at(r.Now)
+	r.Now = d.At(r.Now)
 	out, err := session.In(ctx, d.Sessions, "", r.SessionKey, func(s *session.Session) (*api.Flushed, error) {
 		reason, n, path, err := s.Life.Reply(ctx, r.Text, r.Section, r.Now)
 		out := &api.Flushed{Reason: reason, Items: n, Path: path}

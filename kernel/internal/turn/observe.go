@@ -40,7 +40,7 @@ func (d *Desk) TakeTurn(ctx context.Context, t api.Turn) (*api.Observation, erro
 // valid. If another process writes to the session meanwhile, it calls f again.
 func inTurn[T any](ctx context.Context, d *Desk, t *api.Turn, f func(*session.Session, *intake) (T, error)) (T, error) {
 	return session.In(ctx, d.Sessions, t.PlanID, t.SessionKey, func(s *session.Session) (out T, err error) {
-		t.Now = d.at(t.Now)
+		t.Now = d.At(t.Now)
 		in, err := d.take(ctx, s, t)
 		if err != nil {
 			return out, fmt.Errorf("observe session %s: %w", s.Key, err)

@@ -106,9 +106,7 @@ type how struct {
 func (d *Desk) plan(ctx context.Context, s *session.Session, asked *api.PlanRequest, h how) (*Planned, error) {
 	ctx = markdownstore.Since(ctx, time.Now())
 	req := plan.Request{PlanRequest: *asked, LowWater: d.LowWater, Demand: h.demand}
-	if req.Now.IsZero() {
-		req.Now = d.Now()
-	}
+	req.Now = d.At(req.Now)
 	req.Price, _ = d.Prices.Lookup(req.Model, req.Now)
 	prior, faults, err := d.prior(ctx, s, &req)
 	if err != nil {

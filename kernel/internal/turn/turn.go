@@ -37,14 +37,6 @@ type Desk struct {
 	Recalled func(ctx context.Context, began time.Time, r *retrieval.Result)
 }
 
-// at returns t, or the time of the clock if t is zero.
-func (d *Desk) at(t time.Time) time.Time {
-	if t.IsZero() {
-		return d.Now()
-	}
-	return t
-}
-
 // boundary is a boundary that the desk is processing.
 type boundary struct {
 	api.Boundary

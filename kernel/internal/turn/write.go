@@ -30,7 +30,7 @@ import (
 // Write stages, validates and commits updates of pages.
 func (d *Desk) Write(ctx context.Context, req api.WriteRequest) (*journal.Receipt, error) {
 	return session.In(ctx, d.Sessions, "", req.SessionKey, func(s *session.Session) (r *journal.Receipt, err error) {
-		tx := journal.Transaction{Key: req.Key, Time: d.at(req.Now), Point: cmp.Or(req.Point, journal.PointFlush), AllOrNothing: req.AllOrNothing,
+		tx := journal.Transaction{Key: req.Key, Time: d.At(req.Now), Point: cmp.Or(req.Point, journal.PointFlush), AllOrNothing: req.AllOrNothing,
 			By: journal.Principal{Name: cmp.Or(req.By, "host"), Session: s.Name, Project: req.Project}}
 		var scope memkernel.Scope
 		if tx.Updates, scope, err = session.Masked(s.Masker, req.Updates); err == nil && tx.Key == "" {
@@ -65,7 +65,7 @@ func (d *Desk) Remember(ctx context.Context, req api.RememberRequest) (*api.Reme
 	if d.Memory == nil {
 		return nil, errors.New("remember: memory is switched off")
 	}
-	req.Now = d.at(req.Now)
+	req.Now = d.At(req.Now)
 	named := func(out *api.Remembered, err error) (*api.Remembered, error) {
 		if err != nil {
 			return nil, fmt.Errorf("remember: %w", err)
