@@ -296,6 +296,7 @@ func newName(r *run, ctx context.Context, path string) error {
 func (r *run) attribute(e *Editor, all []change) error {
 	rec, unread := r.record()
 	moved := map[string]consolidation.Origin{}
+	r.promise.Said = map[string]map[string]consolidation.Origin{}
 	for i := range all {
 		maps.Copy(moved, rec.Machines(all[i].Path, all[i].Text))
 	}
@@ -323,9 +324,6 @@ func (r *run) attribute(e *Editor, all []change) error {
 			}
 		}
 		if len(said) > 0 {
-			if r.promise.Said == nil {
-				r.promise.Said = map[string]map[string]consolidation.Origin{}
-			}
 			r.promise.Said[c.Path] = said
 		}
 	}
@@ -418,13 +416,11 @@ func (k *Keeper) Unwritten(ctx context.Context, session string, clean func(strin
 		return nil, err
 	}
 	defer unlock()
-	said := map[string]bool{}
+	said := map[string]consolidation.Origin{}
 	for _, l := range r.log {
 		if l.run.Kind == api.RunEdit && l.run.Session == session {
 			for _, lines := range l.run.Said {
-				for hash := range lines {
-					said[hash] = true
-				}
+				maps.Copy(said, lines)
 			}
 		}
 	}
@@ -434,7 +430,7 @@ func (k *Keeper) Unwritten(ctx context.Context, session string, clean func(strin
 	return func(text string) string {
 		var b strings.Builder
 		for l := range strings.Lines(clean(text)) {
-			if len(strings.TrimSpace(l)) < leastQuoted || !said[consolidation.LineHash(l)] {
+			if len(strings.TrimSpace(l)) < leastQuoted || said[consolidation.LineHash(l)] == "" {
 				b.WriteString(l)
 			}
 		}
@@ -452,27 +448,24 @@ func (k *Keeper) Holding(ctx context.Context, clean func(string) string) ([]stri
 		return nil, err
 	}
 	defer unlock()
-	var out []string
-	seen := map[string]bool{}
+	edited := map[string]bool{}
 	for _, l := range r.log {
 		for _, st := range l.run.Steps {
-			path := st.Path
-			if seen[path] || l.run.Kind != api.RunEdit {
-				continue
-			}
-			seen[path] = true
-			l, err := k.Files.ReadFile(path)
-			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, markdownstore.ErrDenied) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			if clean(l.Text) != l.Text {
-				out = append(out, path)
-			}
+			edited[st.Path] = edited[st.Path] || l.run.Kind == api.RunEdit
 		}
 	}
-	slices.Sort(out)
+	var out []string
+	for _, path := range slices.Sorted(maps.Keys(edited)) {
+		if !edited[path] {
+			continue
+		}
+		switch l, err := k.Files.ReadFile(path); {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, markdownstore.ErrDenied):
+		case err != nil:
+			return nil, err
+		case clean(l.Text) != l.Text:
+			out = append(out, path)
+		}
+	}
 	return out, nil
 }
