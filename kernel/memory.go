@@ -196,7 +196,7 @@ func search(ctx context.Context, k *Kernel, req api.SearchRequest) (*retrieval.R
 	if q.Now.IsZero() {
 		q.Now = k.now()
 	}
-	if req.SessionKey != "" && !k.desk.Carry.NoSpans && req.Source != api.SourceMemory && req.Collection == "" && !mem.Selects(req.Scope) {
+	if req.SessionKey != "" && !k.desk.Carry.NoSpans && req.Source != api.SourceMemory && req.Collection == "" && !sc.Selects() {
 		s, unlock, err := k.open(ctx, req.SessionKey)
 		if err != nil {
 			return nil, err

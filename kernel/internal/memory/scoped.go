@@ -20,8 +20,8 @@ import (
 const leaveOut = "-"
 
 // Selects reports whether the names of a scope select files. Otherwise they only leave out files.
-func Selects(named []string) bool {
-	return slices.ContainsFunc(named, func(n string) bool { return !strings.HasPrefix(n, leaveOut) })
+func (sc *scope) Selects() bool {
+	return slices.ContainsFunc(sc.Named, func(n string) bool { return !strings.HasPrefix(n, leaveOut) })
 }
 
 // project is the project that a session works in, by the names that notes may use for it.
