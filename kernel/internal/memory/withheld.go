@@ -11,14 +11,6 @@ import (
 	"github.com/memkernel/memkernel/retrieval"
 )
 
-// The classes of contents that are withheld as a whole.
-const (
-	classSessions = "sessions"
-	classMedia    = "media"
-	classNotes    = "notes" // files that index.include does not name
-	classHosts    = "host memories"
-)
-
 // Withheld lists the existing contents that a shared session may not see, whether or not they
 // would answer anything. source is the Source of a [scope].
 func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
@@ -34,17 +26,17 @@ func (m *Memory) Withheld(private bool, source string) []retrieval.Withheld {
 			}
 		}
 		if m.o.Store.PrivateNotes && anyNote(m.Private) {
-			out = append(out, retrieval.Withheld{Class: classNotes, Reason: "index.include does not name them, and this session is shared"})
+			out = append(out, retrieval.Withheld{Class: "notes", Reason: "index.include does not name them, and this session is shared"})
 		}
 		if slices.ContainsFunc(m.o.Folders, func(f api.MemoryFolder) bool { return f.Host != "" }) {
-			out = append(out, retrieval.Withheld{Class: classHosts, Reason: why})
+			out = append(out, retrieval.Withheld{Class: "host memories", Reason: why})
 		}
 		if len(m.o.MediaPaths) > 0 {
-			out = append(out, retrieval.Withheld{Class: classMedia, Reason: why})
+			out = append(out, retrieval.Withheld{Class: "media", Reason: why})
 		}
 	}
 	if source != api.SourceMemory && m.o.Sessions.Enabled && m.heard.any(context.Background()) {
-		out = append(out, retrieval.Withheld{Class: classSessions, Reason: why})
+		out = append(out, retrieval.Withheld{Class: "sessions", Reason: why})
 	}
 	return out
 }
