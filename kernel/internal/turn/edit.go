@@ -147,9 +147,6 @@ func (m MemoryEditor) Content(ctx context.Context, path string, private bool) (*
 		return nil, &markdownstore.DeniedError{Path: path, Reason: markdownstore.DenyNotMemory}
 	}
 	out := &api.MemoryFile{Path: f.Path}
-	if f.ModTime.IsZero() {
-		return out, ctx.Err()
-	}
 	l, err := store.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, ctx.Err()

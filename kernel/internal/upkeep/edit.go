@@ -80,9 +80,6 @@ func (r *run) standing(e *Editor, path string) (out standing, err error) {
 	if err != nil {
 		return out, err
 	}
-	if out.File = f; f.ModTime.IsZero() {
-		return out, nil
-	}
 	out.Loaded, err = e.See.ReadFile(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		out.File = f
