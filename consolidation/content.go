@@ -127,16 +127,9 @@ func (f *file) Faults() (out []health.Finding) {
 		add(health.Note, 0, "is UTF-16: it is read, and nothing is written to it", "save it as UTF-8")
 	}
 	for _, n := range f.Doc.Notes {
-		add(health.Warning, n.Line, n.Text, noteHints[n.Code])
+		add(health.Warning, n.Line, n.Text, n.Hint())
 	}
 	return out
-}
-
-// noteHints say how to mend each oddity of a document.
-var noteHints = map[markdownstore.NoteCode]string{
-	markdownstore.NoteBinary:      "save it as UTF-8 text; until then it is not searched",
-	markdownstore.NoteFrontMatter: "mend it; until then it is read as text",
-	markdownstore.NoteInvalidUTF8: "save it as UTF-8",
 }
 
 // page matches the id of a page of the kernel's, such as cv-0123456789abcdef.

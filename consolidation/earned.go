@@ -10,7 +10,6 @@ import (
 	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/ledger"
-	"github.com/memkernel/memkernel/markdownstore"
 	"github.com/memkernel/memkernel/transcript"
 )
 
@@ -218,7 +217,7 @@ func important(words string) bool { return cuesOf(transcript.Unquoted(words))&cu
 func (s *Snapshot) DaysOf() map[string]int {
 	last, days := map[string]string{}, map[string]int{}
 	for _, f := range s.Files {
-		if f.Tier != markdownstore.TierDated || f.archived() {
+		if f.Date == "" || f.archived() {
 			continue
 		}
 		for j := range f.Entries {

@@ -106,7 +106,7 @@ func (a *auditor) staleLines() {
 		}
 	}
 	for _, f := range a.snap.Files {
-		if past, _ := ledger.Heading(f.Path); past || f.Tier == markdownstore.TierDated || f.archived() || f.Shadowed || datedName.MatchString(f.Path) {
+		if past, _ := ledger.Heading(f.Path); past || f.Date != "" || f.archived() || f.Shadowed || datedName.MatchString(f.Path) {
 			continue
 		}
 		for _, e := range f.Entries {

@@ -105,7 +105,7 @@ func (s *Snapshot) Grounds(name, day string) (*Grounds, error) {
 		}
 	}
 	for _, l := range s.Files {
-		if l.Tier != markdownstore.TierDated || l.archived() {
+		if l.Date == "" || l.archived() {
 			continue
 		}
 		sessions := sessionsOf(l.Entries)

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/memkernel/memkernel/markdownstore"
 )
 
 // archiveDir holds the entries that pruning took out of memory because they no longer hold, in a
@@ -72,7 +70,7 @@ func placeRef(e *Entry) string { return e.Path + "#L" + itoa(e.StartLine) }
 // promotes reports whether a file's entries may be worth a place in memory. That is so for logs
 // and notes of days up to a given day.
 func promotes(f *file, upTo string) bool {
-	return f.Err == nil && f.Tier == markdownstore.TierDated && !f.archived() && f.Date <= upTo
+	return f.Err == nil && f.Date != "" && !f.archived() && f.Date <= upTo
 }
 
 // supersede marks the entry that a new entry replaces. That is an entry of curated memory that

@@ -35,8 +35,8 @@ const (
 	tierNone tier = ""
 	// tierEvergreen never ages.
 	tierEvergreen tier = "evergreen"
-	// TierDated ages from the date in its name.
-	TierDated tier = "dated"
+	// tierDated ages from the date in its name.
+	tierDated tier = "dated"
 	// tierRecent ages from its modification time.
 	tierRecent tier = "recent"
 )
@@ -132,7 +132,7 @@ func classifyMemory(rel string) Class {
 	if c.Date = dateIn(stem); c.Date == "" {
 		return c
 	}
-	c.Kind, c.Tier = KindNote, TierDated
+	c.Kind, c.Tier = KindNote, tierDated
 	if c.Date == stem {
 		c.Kind = KindDaily
 	}

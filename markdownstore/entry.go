@@ -184,10 +184,11 @@ var blockForm = textutil.LazyRegexp("^(?:[-*+][ \\t]|\\d+[.)][ \\t]|#{1,6}[ \\t]
 // itemForm matches the mark with which an item of a list begins, with its box.
 var itemForm = textutil.LazyRegexp(`^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?`)
 
-// Item returns an entry that is a list item with the given mark. Further lines of the text are
-// indented, so that they belong to the item. If the text begins with a Markdown block, the mark is
-// left out.
-func Item(mark, text string) string {
+// Item returns an entry that is a list item with the mark of the item like, or no item if like is
+// none. Further lines of the text are indented, so that they belong to the item. If the text begins
+// with a Markdown block, the mark is left out.
+func Item(like, text string) string {
+	mark := markOf(like)
 	if text = entryText(strings.TrimSpace(text)); blockForm.MatchString(text) || mark == "" {
 		return text
 	}
@@ -200,8 +201,8 @@ func Item(mark, text string) string {
 	return mark + strings.Join(lines, "\n")
 }
 
-// MarkOf returns the mark with which an item of a list begins, "" if a text is not an item.
-func MarkOf(text string) string { return itemForm.FindString(text) }
+// markOf returns the mark with which an item of a list begins, "" if a text is not an item.
+func markOf(text string) string { return itemForm.FindString(text) }
 
 // Grown returns the text of a file with an entry at its end, and the first line of the entry. A
 // new file gets a heading. An item continues the list at the end of the file.
@@ -209,7 +210,7 @@ func Grown(p, text, entry string) (grown string, line int) {
 	lead := strings.TrimRight(text, " \t\n")
 	last := lead[strings.LastIndexByte(lead, '\n')+1:]
 	switch c, _ := Classify(p); {
-	case strings.TrimPrefix(lead, bom) != "" && MarkOf(last) != "" && MarkOf(entry) != "":
+	case strings.TrimPrefix(lead, bom) != "" && markOf(last) != "" && markOf(entry) != "":
 		lead += "\n"
 	case strings.TrimPrefix(lead, bom) != "":
 		lead += "\n\n"

@@ -180,8 +180,8 @@ func TestClassOfNotes(t *testing.T) {
 	s := openWith(t, t.TempDir(), Options{Include: Everything(), Exclude: []string{"drafts"}, Private: true})
 	for p, want := range map[string]Class{
 		"a/2026-03-01.md":        {Kind: KindTopic, Tier: tierEvergreen, PageType: pagePreference, Memory: true, Indexed: true},
-		"a/memory/2026-03-01.md": {Kind: KindDaily, Tier: TierDated, PageType: pagePreference, Date: "2026-03-01", Memory: true, Indexed: true},
-		"memory/2026-03-01.md":   {Kind: KindDaily, Tier: TierDated, PageType: pagePreference, Date: "2026-03-01", Memory: true, Indexed: true},
+		"a/memory/2026-03-01.md": {Kind: KindDaily, Tier: tierDated, PageType: pagePreference, Date: "2026-03-01", Memory: true, Indexed: true},
+		"memory/2026-03-01.md":   {Kind: KindDaily, Tier: tierDated, PageType: pagePreference, Date: "2026-03-01", Memory: true, Indexed: true},
 		"a/MEMORY.md":            {Kind: KindTopic, Tier: tierEvergreen, PageType: pagePreference, Private: true, Memory: true, Indexed: true},
 		"AGENTS.md":              {Kind: KindInstructions, Tier: tierEvergreen, PageType: pageBootstrap, Memory: true, Indexed: true},
 		"x/CLAUDE.md":            {Kind: KindInstructions, Tier: tierEvergreen, PageType: pagePreference, Memory: true, Indexed: true},
@@ -204,7 +204,7 @@ func TestNotesAreReadOnly(t *testing.T) {
 	s := openWith(t, dir, Options{Include: Everything(), Private: true})
 	ctx := context.Background()
 	for _, p := range []string{"notes/a.md", "CLAUDE.md", "AGENTS.md"} {
-		if c, err := s.Read(p, 0, 0); err != nil || c.Reason != ReasonOK {
+		if c, err := s.Read(p, 0, 0); err != nil || c.Reason != reasonOK {
 			t.Errorf("%s: %+v, %v", p, c, err)
 		}
 		if _, err := s.Append(ctx, p, "id", "more"); !errors.Is(err, ErrDenied) {

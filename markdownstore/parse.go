@@ -18,24 +18,35 @@ const (
 	eolMixed eol = "mixed"
 )
 
-// NoteCode names an oddity of a document.
-type NoteCode string
+// noteCode names an oddity of a document.
+type noteCode string
 
 const (
-	// NoteBinary: the file is not text and has no body that could be searched.
-	NoteBinary NoteCode = "binary"
-	// NoteFrontMatter: a text looks like front matter but is not. The text is in the body.
-	NoteFrontMatter NoteCode = "front_matter"
-	// NoteInvalidUTF8: the file has bytes that are not UTF-8. These bytes are kept.
-	NoteInvalidUTF8 NoteCode = "invalid_utf8"
+	// noteBinary: the file is not text and has no body that could be searched.
+	noteBinary noteCode = "binary"
+	// noteFrontMatter: a text looks like front matter but is not. The text is in the body.
+	noteFrontMatter noteCode = "front_matter"
+	// noteInvalidUTF8: the file has bytes that are not UTF-8. These bytes are kept.
+	noteInvalidUTF8 noteCode = "invalid_utf8"
 )
 
 // note describes an oddity of a document. No oddity makes Parse lose a byte.
 type note struct {
-	Code NoteCode `json:"code"`
+	Code noteCode `json:"code"`
 	// Line is the line of the oddity, or 0 if it is not about a line.
 	Line int    `json:"line,omitempty"`
 	Text string `json:"text"`
+}
+
+// Hint says how to mend the oddity.
+func (n note) Hint() string {
+	switch n.Code {
+	case noteBinary:
+		return "save it as UTF-8 text; until then it is not searched"
+	case noteFrontMatter:
+		return "mend it; until then it is read as text"
+	}
+	return "save it as UTF-8"
 }
 
 // Document is a parsed file. The file is BOM, FrontMatter and Body joined together.
@@ -68,14 +79,14 @@ func Parse(path, data string) Document {
 	d.Class, _ = Classify(path)
 	if why := binaryWhy(data); why != "" {
 		d.Binary = true
-		d.note(NoteBinary, 0, why)
+		d.note(noteBinary, 0, why)
 		return d
 	}
 	if strings.HasPrefix(data, bom) {
 		d.BOM, d.Body = bom, data[len(bom):]
 	}
 	if fm, meta, err := frontMatter(d.Body); err != nil {
-		d.note(NoteFrontMatter, 1, strings.Join(strings.Fields(err.Error()), " "))
+		d.note(noteFrontMatter, 1, strings.Join(strings.Fields(err.Error()), " "))
 	} else if fm > 0 {
 		d.FrontMatter, d.Meta, d.Body = d.Body[:fm], meta, d.Body[fm:]
 	}
@@ -83,12 +94,12 @@ func Parse(path, data string) Document {
 	d.BodyLine = 1 + strings.Count(d.FrontMatter, "\n")
 	d.EOL = eolOf(data)
 	if at := invalidUTF8(data); at >= 0 {
-		d.note(NoteInvalidUTF8, 1+strings.Count(data[:at], "\n"), "bytes that are no UTF-8 are kept as they are")
+		d.note(noteInvalidUTF8, 1+strings.Count(data[:at], "\n"), "bytes that are no UTF-8 are kept as they are")
 	}
 	return d
 }
 
-func (d *Document) note(code NoteCode, line int, text string) {
+func (d *Document) note(code noteCode, line int, text string) {
 	d.Notes = append(d.Notes, note{Code: code, Line: line, Text: text})
 }
 

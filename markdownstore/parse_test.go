@@ -72,7 +72,7 @@ func TestBinaryFiles(t *testing.T) {
 		"noise":  strings.Repeat("\x01\x02abc", 100),
 	} {
 		d := Parse("memory/x.md", data)
-		if !d.Binary || len(d.Notes) != 1 || d.Notes[0].Code != NoteBinary || len(chunksOf(d, nil)) != 0 {
+		if !d.Binary || len(d.Notes) != 1 || d.Notes[0].Code != noteBinary || len(chunksOf(d, nil)) != 0 {
 			t.Errorf("%s: %+v", name, d.Notes)
 		}
 	}

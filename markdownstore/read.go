@@ -15,7 +15,7 @@ import (
 type reason string
 
 const (
-	ReasonOK      reason = "OK"
+	reasonOK      reason = "OK"
 	ReasonNoMatch reason = "NO_MATCH"
 )
 
@@ -144,7 +144,7 @@ func readLines(c *Content, r io.Reader, from, lines int, limit int64) error {
 		c.Detail = fmt.Sprintf("line %d is behind the end, the file has %d lines", from, line-1)
 		return nil
 	}
-	c.Text, c.Reason = b.String(), ReasonOK
+	c.Text, c.Reason = b.String(), reasonOK
 	c.StartLine, c.EndLine = from, line-1
 	return nil
 }

@@ -81,7 +81,7 @@ func TestRead(t *testing.T) {
 		{"MEMORY.md", 0, 0, "lower", 1, 1, ""},
 	} {
 		c, err := open(t, dir, true).Read(tt.path, tt.from, tt.lines)
-		reason := ReasonOK
+		reason := reasonOK
 		if tt.detail != "" {
 			reason = ReasonNoMatch
 		}

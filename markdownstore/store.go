@@ -204,7 +204,7 @@ type File struct {
 // never age.
 func (f File) AgesFrom(loc *time.Location) (t time.Time, ok bool) {
 	switch f.Tier {
-	case TierDated:
+	case tierDated:
 		return ParseDate(f.Date, loc)
 	case tierEvergreen:
 		return time.Time{}, false

@@ -34,9 +34,9 @@ type Mode string
 
 // The modes.
 const (
-	Hybrid  Mode = "hybrid"
-	Keyword Mode = "keyword"
-	Vector  Mode = "vector"
+	Hybrid   Mode = "hybrid"
+	Keyword  Mode = "keyword"
+	byVector Mode = "vector"
 	// NoSearch: nothing was searched.
 	NoSearch Mode = "disabled"
 )

@@ -329,7 +329,7 @@ func (q *question) answer(g *gathered, r ranking) Result {
 	case g.words && g.vectors:
 		out.Mode = Hybrid
 	case g.vectors:
-		out.Mode = Vector
+		out.Mode = byVector
 	case g.words:
 		out.Mode = Keyword
 	default:

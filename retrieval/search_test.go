@@ -63,7 +63,7 @@ func TestMerge(t *testing.T) {
 func TestWordsSwitchedOff(t *testing.T) {
 	ix := &fakeIndex{hits: index.Hits{Vector: ranked(hit("v", "a.md", 1, .5, "x"))}}
 	got := ask(ix, Options{Embedder: works, VectorWeight: 1}, Query{})
-	if ix.got[0].Text != "" || got.Mode != Vector || len(got.Hits) != 1 || got.Hits[0].Score != .5 {
+	if ix.got[0].Text != "" || got.Mode != byVector || len(got.Hits) != 1 || got.Hits[0].Score != .5 {
 		t.Errorf("asked %q: %+v", ix.got[0].Text, got)
 	}
 }
@@ -99,7 +99,7 @@ func TestReasons(t *testing.T) {
 		{"embedder down", &fakeIndex{hits: some}, Options{Embedder: broken}, Query{}, OK, Keyword, 1, "words alone", down},
 		{"embedder slow", &fakeIndex{hits: some}, Options{Embedder: slow, EmbedTimeout: time.Millisecond}, Query{}, OK, Keyword, 1, "1ms", context.DeadlineExceeded},
 		{"other model", &fakeIndex{hits: index.Hits{Keyword: some.Keyword, VectorErr: index.ErrModel}}, Options{Embedder: works}, Query{}, OK, Keyword, 1, "words alone", index.ErrModel},
-		{"words fail", &fakeIndex{hits: index.Hits{Vector: some.Keyword, KeywordErr: index.ErrBusy}}, Options{Embedder: works}, Query{}, OK, Vector, 1, "vectors alone", index.ErrBusy},
+		{"words fail", &fakeIndex{hits: index.Hits{Vector: some.Keyword, KeywordErr: index.ErrBusy}}, Options{Embedder: works}, Query{}, OK, byVector, 1, "vectors alone", index.ErrBusy},
 		{"spans only", nil, Options{}, Query{Spans: spans}, OK, Keyword, 1, "", nil},
 		{"spans, no match", nil, Options{}, Query{Text: "quantum", Spans: spans}, NoMatch, Keyword, 0, "words", nil},
 		{"spans beside a failure", &fakeIndex{err: index.ErrDamaged}, Options{}, Query{Spans: spans}, BackendError, Keyword, 1, "damaged", index.ErrDamaged},

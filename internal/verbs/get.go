@@ -86,7 +86,7 @@ func showLines(ctx context.Context, a *cli.App, k *kernel.Kernel, session, arg s
 	case a.JSON:
 		return a.WriteJSON(document.OfLines(arg, c))
 	}
-	if c.Reason != markdownstore.ReasonOK {
+	if c.Reason == markdownstore.ReasonNoMatch {
 		return notGot(arg, c.Detail, citedHint)
 	}
 	if c.Truncated {

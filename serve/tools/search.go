@@ -116,7 +116,7 @@ func (s *Set) search(ctx context.Context, a args) (answer, error) {
 	out.Reason, out.Detail, out.Mode, out.Behind, out.Progress, out.Weak = string(res.Reason), res.Detail, string(res.Mode), res.Behind, res.Progress, res.Weak
 	out.Withheld, out.Also = res.Withheld, res.Also
 	out.Fallback = res.Err != nil && len(res.Hits) > 0
-	if res.Mode == retrieval.Hybrid || res.Mode == retrieval.Vector {
+	if res.Mode != retrieval.Keyword && res.Mode != retrieval.NoSearch {
 		out.Model = s.k.EmbeddingModel()
 	}
 	cite := s.opts.Citations == citationsOn || s.opts.Citations == citationsAuto && s.opts.Private
@@ -252,7 +252,7 @@ func (s *Set) get(ctx context.Context, name string, from, count int) (*lines, er
 		return out, err
 	}
 	out.Path, out.Reason, out.Detail = c.Path, string(c.Reason), c.Detail
-	if c.Reason == markdownstore.ReasonOK {
+	if c.Reason != markdownstore.ReasonNoMatch {
 		out.fill(c.Text, c.StartLine, c.Truncated)
 		out.Version = c.Hash
 	}

@@ -210,7 +210,7 @@ func (c *corpus) chunks(path string, r *api.Reindexed) ([]index.Chunk, error) {
 		if n.Line > 0 {
 			note.Path = fmt.Sprintf("%s:%d", path, n.Line)
 		}
-		if n.Code == markdownstore.NoteBinary {
+		if d.Binary {
 			r.Skipped = append(r.Skipped, note)
 			return nil, fmt.Errorf("%s: %w", path, index.ErrSkip)
 		}

@@ -37,7 +37,7 @@ func (k *Keeper) EditEntry(ctx context.Context, e Editor, req *api.EntryRequest)
 		if req.Delete {
 			out.Promoted = k.Promoted(old.Text)
 		} else {
-			p.Text = markdownstore.Item(markdownstore.MarkOf(old.Text), req.Text)
+			p.Text = markdownstore.Item(old.Text, req.Text)
 		}
 		f, err = passage(k, now, &p)
 		if rest := strings.TrimSpace(strings.TrimPrefix(f.Text, byteOrder)); req.Delete && strings.HasPrefix(rest, "# ") && !strings.Contains(rest, "\n") {
