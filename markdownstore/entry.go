@@ -143,7 +143,7 @@ func openFence(text string) string {
 // compose returns the bytes that must be appended to old to add an entry.
 func compose(pl place, old, id, text string) string {
 	block := text + "\n" + markerPrefix + id + markerSuffix + "\n"
-	dos := eolOf(old) == eolDOS
+	dos := isDOS(old)
 	if dos {
 		block = toDOS(block)
 	}

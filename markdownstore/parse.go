@@ -8,16 +8,6 @@ import (
 // bom is the UTF-8 byte-order mark.
 const bom = "\xef\xbb\xbf"
 
-// eol is the kind of line ends in a file.
-type eol string
-
-const (
-	eolNone  eol = ""     // no line end at all
-	eolUnix  eol = "\n"   // every line
-	eolDOS   eol = "\r\n" // every line
-	eolMixed eol = "mixed"
-)
-
 // noteCode names an oddity of a document.
 type noteCode string
 
@@ -67,7 +57,6 @@ type Document struct {
 	// BodyOffset is the byte offset at which Body begins. BodyLine is the line on which Body
 	// begins.
 	BodyOffset, BodyLine int
-	EOL                  eol
 	Binary               bool
 	Notes                []note
 }
@@ -92,7 +81,6 @@ func Parse(path, data string) Document {
 	}
 	d.BodyOffset = len(d.Raw) - len(d.Body)
 	d.BodyLine = 1 + strings.Count(d.FrontMatter, "\n")
-	d.EOL = eolOf(data)
 	if at := invalidUTF8(data); at >= 0 {
 		d.note(noteInvalidUTF8, 1+strings.Count(data[:at], "\n"), "bytes that are no UTF-8 are kept as they are")
 	}
@@ -115,20 +103,8 @@ func invalidUTF8(s string) int {
 	return -1
 }
 
-// eolOf returns the kind of line ends in a text.
-func eolOf(s string) eol {
-	lf := strings.Count(s, "\n")
-	crlf := 0
-	if lf > 0 && strings.IndexByte(s, '\r') >= 0 {
-		crlf = strings.Count(s, "\r\n")
-	}
-	switch {
-	case lf == 0:
-		return eolNone
-	case crlf == 0:
-		return eolUnix
-	case crlf == lf:
-		return eolDOS
-	}
-	return eolMixed
+// isDOS reports whether every line of a text ends with CR LF.
+func isDOS(s string) bool {
+	n := strings.Count(s, "\n")
+	return n > 0 && strings.Count(s, "\r\n") == n
 }

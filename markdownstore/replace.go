@@ -151,7 +151,7 @@ func inManner(text, old string) string {
 	if strings.HasPrefix(old, bom) && !strings.HasPrefix(text, bom) {
 		text = bom + text
 	}
-	if eolOf(old) == eolDOS {
+	if isDOS(old) {
 		text = toDOS(text)
 	}
 	return text
