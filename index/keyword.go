@@ -15,20 +15,20 @@ import (
 // halfScore is the −bm25 of a hit whose score is one half.
 const halfScore = 10.0
 
-// maxTerms bounds the words of one keyword search, because each word takes time. A longer
+// MaxTerms bounds the words of one keyword search, because each word takes time. A longer
 // question, such as a pasted log, is reduced to its rarest words.
 const (
-	maxTerms  = 32
-	maxLookup = 512 // words of a long question whose rarity is looked up
+	MaxTerms  = 32
+	MaxLookup = 512 // words of a long question whose rarity is looked up
 )
 
 // grain is the unit to which scores are rounded. The last bits of a score depend on the
 // implementation of the logarithm and must not decide the order of hits.
 const grain = 1e-9
 
-// ties is the number of hits fetched in addition to the requested ones. With them, the place of
+// Ties is the number of hits fetched in addition to the requested ones. With them, the place of
 // hits and not their row decides between equal scores at the limit.
-const ties = 16
+const Ties = 16
 
 // terms analyses a question for this index and returns its words. A question without a letter, digit
 // or emoji has no words.
@@ -99,10 +99,10 @@ func (r *reader) keyword(ctx context.Context, terms []string, k int, want func(s
 
 // reduce returns the rarest words of a long question, in the order of the question.
 func (r *reader) reduce(ctx context.Context, terms []string) ([]string, error) {
-	if len(terms) <= maxTerms {
+	if len(terms) <= MaxTerms {
 		return terms, nil
 	}
-	terms = terms[:min(len(terms), maxLookup)]
+	terms = terms[:min(len(terms), MaxLookup)]
 	count := make(map[string]int64, len(terms))
 	var present []string
 	held, err := r.holders(ctx, terms)
@@ -115,12 +115,12 @@ func (r *reader) reduce(ctx context.Context, terms []string) ([]string, error) {
 			present = append(present, t)
 		}
 	}
-	if len(present) <= maxTerms {
+	if len(present) <= MaxTerms {
 		return present, nil
 	}
 	rarest := slices.Clone(present)
 	slices.SortStableFunc(rarest, func(a, b string) int { return int(count[a] - count[b]) })
-	limit := rarest[:maxTerms]
+	limit := rarest[:MaxTerms]
 	return slices.DeleteFunc(present, func(t string) bool { return !slices.Contains(limit, t) }), nil
 }
 
@@ -154,7 +154,7 @@ const leastCommon = 200
 // rows or no rows are left. It reads the text only of wanted rows.
 func (r *reader) match(ctx context.Context, terms []string, k int, want func(string) bool) ([]Hit, error) {
 	search := r.words.Search(ctx, r.tx, r.structure, terms)
-	for limit := min(k, math.MaxInt32) + ties; ; limit *= 16 {
+	for limit := min(k, math.MaxInt32) + Ties; ; limit *= 16 {
 		top, err := search.Best(ctx, limit)
 		if err != nil {
 			return nil, err
@@ -177,7 +177,7 @@ const completeHits = 16
 // of files whose names hold every word, if they are not among the hits. words are the terms of
 // each word.
 func (r *reader) complete(ctx context.Context, words [][]string, q *Query, hits []Hit) ([]Hit, error) {
-	if len(words) == 0 || len(words) > maxTerms {
+	if len(words) == 0 || len(words) > MaxTerms {
 		return hits, nil
 	}
 	search := r.words.Search(ctx, r.tx, r.structure, slices.Concat(words...))

@@ -355,7 +355,7 @@ func (r *reader) respell(ctx context.Context, a *analysis.Analyzer, words []type
 		for _, f := range spelt.as {
 			also.Asked = append(also.Asked, f.text)
 			for _, t := range f.terms {
-				if !slices.Contains(out.Terms, t) && len(out.Terms) < maxTerms {
+				if !slices.Contains(out.Terms, t) && len(out.Terms) < MaxTerms {
 					n, err := r.chunksWith(ctx, t)
 					if err != nil {
 						return err
@@ -380,14 +380,14 @@ func (r *reader) ask(ctx context.Context, ix *Index, q *Query, out *Hits) error 
 	words := wordsOf(a, q.Text, r.v.langs)
 	typed := len(out.Terms)
 	pairs, more := joined(a, words, r.v.langs, out.Terms)
-	if len(out.Terms)+len(more) > maxTerms {
+	if len(out.Terms)+len(more) > MaxTerms {
 		pairs, more = nil, nil
 	}
 	same, others, err := r.meant(ctx, a, q.Text, append(out.Terms[:typed:typed], more...))
 	if err != nil {
 		return err
 	}
-	if typed+len(more)+len(others) > maxTerms {
+	if typed+len(more)+len(others) > MaxTerms {
 		same, others = nil, nil
 	}
 	out.Terms = append(append(out.Terms, more...), others...)

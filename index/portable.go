@@ -17,15 +17,6 @@ import (
 // in its headings, in the folder and keywords of its file, in the names of its file.
 var BM25 = fts5.BM25
 
-const (
-	// MaxTerms bounds the words of one search. A longer question is reduced to the rarest among
-	// its first MaxLookup words.
-	MaxTerms  = maxTerms
-	MaxLookup = maxLookup
-	// Ties is how many hits a caller should fetch beyond those requested.
-	Ties = ties
-)
-
 // Nanos returns the file's time as it is stored, in ns since 1970. If Changed is set, the part
 // below a millisecond is a hash of ModTime and Changed. Two times with the same millisecond are
 // then equal by accident once in a million.

@@ -93,7 +93,7 @@ func (ix *Index) Search(ctx context.Context, q Query) (Hits, error) {
 	}
 	out.Chunks = r.v.total
 	switch out.Terms = terms(ix, r.v, q.Text); {
-	case q.Holders && q.K > 0 && len(out.Terms) > 0 && len(out.Terms) <= maxTerms:
+	case q.Holders && q.K > 0 && len(out.Terms) > 0 && len(out.Terms) <= MaxTerms:
 		err = r.ask(ctx, ix, &q, &out)
 	default:
 		if out.Keyword, err = r.keyword(ctx, q.Words(out.Terms), q.K, q.Want); err == nil && q.Holders && len(out.Keyword) > 0 {

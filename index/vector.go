@@ -188,7 +188,7 @@ func (a *vectorSearch) hits(ctx context.Context, near []fts5.Row) ([]Hit, error)
 
 // exact returns the nearest chunks by comparing every vector in SQLite.
 func (a *vectorSearch) exact(ctx context.Context) ([]Hit, error) {
-	for limit := min(min(a.k, maxNeighbours)+ties, maxNeighbours); ; limit = min(limit*4, maxNeighbours) {
+	for limit := min(min(a.k, maxNeighbours)+Ties, maxNeighbours); ; limit = min(limit*4, maxNeighbours) {
 		near, err := a.neighbours(ctx, limit)
 		if err != nil {
 			return nil, err

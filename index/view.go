@@ -91,11 +91,11 @@ func (r *reader) chunksWith(ctx context.Context, term string) (int64, error) {
 	return n[0], nil
 }
 
-// holders counts the chunks that hold each of the first maxLookup words. It uses the word lists, or
-// SQLite if the lists are not in memory or there are more than maxTerms words.
+// holders counts the chunks that hold each of the first MaxLookup words. It uses the word lists, or
+// SQLite if the lists are not in memory or there are more than MaxTerms words.
 func (r *reader) holders(ctx context.Context, terms []string) ([]int64, error) {
-	terms = terms[:min(len(terms), maxLookup)]
-	if len(terms) <= maxTerms {
+	terms = terms[:min(len(terms), MaxLookup)]
+	if len(terms) <= MaxTerms {
 		if out := r.words.Counts(ctx, r.tx, r.structure, terms); out != nil {
 			return out, nil
 		}

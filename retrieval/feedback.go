@@ -2,7 +2,6 @@ package retrieval
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -35,12 +34,10 @@ type lent struct {
 
 // feedback raises the scores of passages by the weight of the lent words in them.
 func (r *refiner) feedback() {
-	words := r.lend(r.leaders(feedbackFrom))
+	words := pick(r.lend(r.leaders(feedbackFrom)), float64(len(r.places)))
 	if len(words) == 0 {
 		return
 	}
-	r.countHolders(words)
-	words = pick(words, float64(len(r.places)))
 	var chunk *candidate
 	there := make([]lent, 0, len(words))
 	for _, p := range r.places {
@@ -72,56 +69,36 @@ func (r *refiner) leaders(n int) []*place {
 	return out[:min(len(out), n)]
 }
 
-// lend returns the words of the given passages that the question lacks, sorted by their hashes.
-func (r *refiner) lend(leaders []*place) []lent {
-	var words []lent
+// lend returns the words of the given passages that the question lacks, with their holders.
+func (r *refiner) lend(leaders []*place) (words []lent) {
+	at := map[uint32]int{}
 	for i, p := range leaders {
 		for _, t := range p.body.set {
-			if !slices.Contains(r.terms, t) && !p.echoes(leaders[:i], t) {
-				words = append(words, lent{term: t, score: p.score})
+			if slices.Contains(r.terms, t) || p.echoes(leaders[:i], t) {
+				continue
+			}
+			j, known := at[t]
+			if !known {
+				j = len(words)
+				at[t], words = j, append(words, lent{term: t})
+			}
+			words[j].score += p.score
+		}
+	}
+	for _, p := range r.places {
+		for _, t := range p.body.set {
+			if j, lent := at[t]; lent {
+				words[j].holders++
 			}
 		}
 	}
-	slices.SortStableFunc(words, func(a, b lent) int { return cmp.Compare(a.term, b.term) })
-	n := 0
-	for _, w := range words {
-		if n > 0 && words[n-1].term == w.term {
-			words[n-1].score += w.score
-			continue
-		}
-		words[n] = w
-		n++
-	}
-	return words[:n]
+	return words
 }
 
 // echoes reports whether a better passage of the same session also holds the word t. Such a word is
 // not taken again: a session that repeats itself doesn't count as agreement.
 func (p *place) echoes(better []*place, t uint32) bool {
 	return slices.ContainsFunc(better, func(q *place) bool { return q.session == p.session && q.body.count(t) > 0 })
-}
-
-// countHolders counts, for each word, the passages that hold it. words must be sorted by hash. A
-// table maps the upper bits of a hash to the first word with these bits.
-func (r *refiner) countHolders(words []lent) {
-	const shift = 32 - 12
-	var first [1 << 12]uint16 // index + 1; 0 means none
-	for i := min(len(words), math.MaxUint16) - 1; i >= 0; i-- {
-		first[words[i].term>>shift] = uint16(i + 1)
-	}
-	for _, p := range r.places {
-		for _, t := range p.body.set {
-			i := int(first[t>>shift])
-			if i == 0 {
-				continue
-			}
-			for i--; i < len(words) && words[i].term < t; i++ {
-			}
-			if i < len(words) && words[i].term == t {
-				words[i].holders++
-			}
-		}
-	}
 }
 
 // pick returns the words with the largest score times idf. It leaves out words that only one

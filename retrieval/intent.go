@@ -1,11 +1,12 @@
 package retrieval
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // intent holds the properties of an answer that the form of its question implies.
@@ -23,23 +24,23 @@ type intent struct {
 // Forms of questions in English, Spanish, German and Chinese. Questions in other languages have
 // no known intent and are ranked by their words alone.
 var (
-	asksWhen = lazy(`(?i)^\W*(?:and |so )?when\b|\b(?:what|which) (?:day|date|month|year|time)\b|^\W*(?:desde |hasta )?cuándo\b|^\W*cuando\b|^\W*(?:seit |bis )?wann\b|什么时候|何时|哪[一]?[天年月日]|几[月号]`)
+	asksWhen = textutil.LazyRegexp(`(?i)^\W*(?:and |so )?when\b|\b(?:what|which) (?:day|date|month|year|time)\b|^\W*(?:desde |hasta )?cuándo\b|^\W*cuando\b|^\W*(?:seit |bis )?wann\b|什么时候|何时|哪[一]?[天年月日]|几[月号]`)
 	// The perfect tense with a plural asks for events of any time.
-	asksSeveral = lazy(`(?i)\bhow (?:many|often)\b|^\W*what (?:are|were)\b|\b(?:kind|type|sort)s? of\b|\ball\b|\bboth\b|^\W*(?:what|which|where|who)\b.*\b(?:has|have)\b` +
+	asksSeveral = textutil.LazyRegexp(`(?i)\bhow (?:many|often)\b|^\W*what (?:are|were)\b|\b(?:kind|type|sort)s? of\b|\ball\b|\bboth\b|^\W*(?:what|which|where|who)\b.*\b(?:has|have)\b` +
 		`|\bcuáles\b|\bcuánt[oa]s\b|^\W*qué\s+\p{L}+s\b|\bwelche[nr]?\s+\p{L}+(?:en|er|e)\b|\bwie (?:viele|oft)\b|\bwas alles\b|哪些|多少次|几次|分别|都有`)
 	// asksDone matches questions about an event that is over.
-	asksDone    = lazy(`(?i)\b(?:did|was|were|had|has|have|haben|hat|war|waren|wurden?|fue|fueron|hicimos)\b|了`)
-	asksPresent = lazy(`(?i)\b(?:now|nowadays|currently|at present|these days|right now|latest|newest|most recent|still|anymore|any more)\b|\b(?:ahora|actualmente|todavía)\b|(?:^|\s)últim[oa]s?\b|\b(?:jetzt|derzeit|aktuell(?:e[nrs]?)?|momentan|inzwischen|noch immer|neueste[nrs]?)\b|现在|目前|最新|如今|还是`)
+	asksDone    = textutil.LazyRegexp(`(?i)\b(?:did|was|were|had|has|have|haben|hat|war|waren|wurden?|fue|fueron|hicimos)\b|了`)
+	asksPresent = textutil.LazyRegexp(`(?i)\b(?:now|nowadays|currently|at present|these days|right now|latest|newest|most recent|still|anymore|any more)\b|\b(?:ahora|actualmente|todavía)\b|(?:^|\s)últim[oa]s?\b|\b(?:jetzt|derzeit|aktuell(?:e[nrs]?)?|momentan|inzwischen|noch immer|neueste[nrs]?)\b|现在|目前|最新|如今|还是`)
 )
 
 // asksPast matches questions about an earlier state. "When was X founded" and "who was X created
 // by" ask about the present state. asksMade recognizes them by the participle at their end.
 var (
-	asksPast = lazy(`(?i)\b(?:originally|original|formerly|former|previously|previous|initially|used? to (?:be|have|do|run|live|work|use)|back then|at first|in the past)\b|\bbefore\W*$|\b(?:was|were|did|had)\b.*\bbefore\b` +
+	asksPast = textutil.LazyRegexp(`(?i)\b(?:originally|original|formerly|former|previously|previous|initially|used? to (?:be|have|do|run|live|work|use)|back then|at first|in the past)\b|\bbefore\W*$|\b(?:was|were|did|had)\b.*\bbefore\b` +
 		`|\b(?:antes|originalmente|anteriormente)\b|\bsolía|\b(?:früher|ursprünglich|vorher|zuvor|damals|ehemals)\b|\b(?:avant|auparavant|anciennement)\b|以前|之前|原来|最初|当初|曾经|过去`)
-	asksWas = lazy(`(?i)\b(?:what|who|which|where|how \p{L}+)\b.{0,30}\b(?:was|were) (?:the|our|my|your|his|her|their)\b|\b(?:wer|was|wo|wie) war(?:en)?\b|\b(?:cuál|cuáles|qué|quién|dónde) (?:era|eran|fue)\b`)
+	asksWas = textutil.LazyRegexp(`(?i)\b(?:what|who|which|where|how \p{L}+)\b.{0,30}\b(?:was|were) (?:the|our|my|your|his|her|their)\b|\b(?:wer|was|wo|wie) war(?:en)?\b|\b(?:cuál|cuáles|qué|quién|dónde) (?:era|eran|fue)\b`)
 	// asksMade matches questions that end with a participle, such as "founded" or "created by".
-	asksMade = lazy(`(?i)(?:ed|en|born|known|made|built|held|sung|taught|again)(?: (?:by|in|at|to|with|on|for|from))?\W*$`)
+	asksMade = textutil.LazyRegexp(`(?i)(?:ed|en|born|known|made|built|held|sung|taught|again)(?: (?:by|in|at|to|with|on|for|from))?\W*$`)
 )
 
 // A text that contains none of these literals can't match the corresponding expression above.
@@ -58,8 +59,8 @@ var (
 
 func intentOf(text string) intent {
 	lower := folded(text)
-	asks := func(needs []string, form func() *regexp.Regexp) bool {
-		return holdsAny(lower, needs) && form().MatchString(text)
+	asks := func(needs []string, form *textutil.Regexp) bool {
+		return holdsAny(lower, needs) && form.MatchString(text)
 	}
 	w := asks(whenLiterals, asksWhen)
 	return intent{when: w, several: !w && (asks(severalLiterals, asksSeveral) || plural(text)), present: asks(presentLiterals, asksPresent), past: holdsAny(lower, pastLiterals) && past(text)}
@@ -78,7 +79,7 @@ func holdsAny(text string, literals []string) bool {
 
 // past reports whether a text is a question about an earlier state.
 func past(text string) bool {
-	return asksPast().MatchString(text) || asksWas().MatchString(text) && !asksMade().MatchString(text)
+	return asksPast.MatchString(text) || asksWas.MatchString(text) && !asksMade.MatchString(text)
 }
 
 // timeTexts lists words of time that passages use, by language.

@@ -11,8 +11,8 @@ import (
 
 // intentBare and whenBare read a question with the expressions alone.
 func intentBare(text string) intent {
-	w := asksWhen().MatchString(text)
-	return intent{when: w, several: !w && (asksSeveral().MatchString(text) || plural(text)), present: asksPresent().MatchString(text), past: past(text)}
+	w := asksWhen.MatchString(text)
+	return intent{when: w, several: !w && (asksSeveral.MatchString(text) || plural(text)), present: asksPresent.MatchString(text), past: past(text)}
 }
 
 func holdsKey[V any](lower string, keys map[string]V) bool {

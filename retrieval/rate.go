@@ -330,7 +330,7 @@ const (
 // answered by the days of logs, and the time of a log entry is no answer.
 func (r *refiner) raiseTimes() {
 	words := timeWords()
-	notes := !asksDone().MatchString(r.Text)
+	notes := !asksDone.MatchString(r.Text)
 	for _, p := range r.best(toldAmong) {
 		if p.session.talk && slices.ContainsFunc(p.body.set, func(t uint32) bool { return words[t] }) {
 			p.score *= r.sig.Told

@@ -2,14 +2,13 @@ package retrieval
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/memkernel/memkernel/index/analysis"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // stretch is a range of days. It includes from and excludes to.
@@ -54,18 +53,13 @@ func (w when) near(date string) bool {
 
 // The forms of dates.
 var (
-	isoDate     = lazy(`\b((?:19|20)\d\d)[-/.](\d{1,2})(?:[-/.](\d{1,2}))?\b`)
-	dottedDate  = lazy(`\b(\d{1,2})[./](\d{1,2})[./]((?:19|20)\d\d)\b`)
-	chineseDate = lazy(`(?:((?:19|20)\d\d)\s*年\s*)?(\d{1,2}|十[一二]?|[一二三四五六七八九])\s*月(?:\s*(\d{1,2})\s*[日号])?`)
-	yearAlone   = lazy(`(?:^|[^\d\p{L}.-])((?:19|20)\d\d)(?:年|$|[^\d\p{L}-])`)
-	monthWord   = lazy(`(?i)(?:\b(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?)?(?:^|\b|\s)(` + oneOf(monthNames) + `)\b\.?(?:\s+(?:the\s+)?(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(?:of\s+|de\s+|del\s+)?((?:19|20)\d\d)\b)?`)
-	beforeWords = lazy(`(?i)\b(` + count + `)\s+(` + oneOf(unitNames) + `)\s+(before|after|vor|nach|antes|después|despues)\b|(` + count + `)\s*个?\s*(天|日|周|星期|月|年)(之前|之后|前|后)`)
+	isoDate     = textutil.LazyRegexp(`\b((?:19|20)\d\d)[-/.](\d{1,2})(?:[-/.](\d{1,2}))?\b`)
+	dottedDate  = textutil.LazyRegexp(`\b(\d{1,2})[./](\d{1,2})[./]((?:19|20)\d\d)\b`)
+	chineseDate = textutil.LazyRegexp(`(?:((?:19|20)\d\d)\s*年\s*)?(\d{1,2}|十[一二]?|[一二三四五六七八九])\s*月(?:\s*(\d{1,2})\s*[日号])?`)
+	yearAlone   = textutil.LazyRegexp(`(?:^|[^\d\p{L}.-])((?:19|20)\d\d)(?:年|$|[^\d\p{L}-])`)
+	monthWord   = textutil.LazyRegexp(`(?i)(?:\b(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+|de\s+)?)?(?:^|\b|\s)(` + oneOf(monthNames) + `)\b\.?(?:\s+(?:the\s+)?(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(?:of\s+|de\s+|del\s+)?((?:19|20)\d\d)\b)?`)
+	beforeWords = textutil.LazyRegexp(`(?i)\b(` + count + `)\s+(` + oneOf(unitNames) + `)\s+(before|after|vor|nach|antes|después|despues)\b|(` + count + `)\s*个?\s*(天|日|周|星期|月|年)(之前|之后|前|后)`)
 )
-
-// lazy compiles an expression on first use.
-func lazy(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
 
 // whenOf parses the time that a question names. It guesses no year for months and days without a
 // year. Relative times are counted from now.
@@ -84,7 +78,7 @@ func (r *reader) years() {
 	if len(r.stretches) > 0 || r.months != 0 || !strings.ContainsAny(r.text, "0123456789") {
 		return
 	}
-	for _, m := range yearAlone().FindAllStringSubmatch(r.text, -1) {
+	for _, m := range yearAlone.FindAllStringSubmatch(r.text, -1) {
 		r.add(date(numeral(m[1]), 1, 1), 1, 0, 0)
 	}
 }
@@ -104,8 +98,7 @@ func (r *reader) add(from time.Time, years, months, days int) {
 }
 
 // each calls f for every match of a form and blanks the match out, unless f returns false.
-func (r *reader) each(form func() *regexp.Regexp, f func(m []string) bool) {
-	re := form()
+func (r *reader) each(re *textutil.Regexp, f func(m []string) bool) {
 	r.text = re.ReplaceAllStringFunc(r.text, func(s string) string {
 		if f(re.FindStringSubmatch(s)) {
 			return strings.Repeat(" ", len(s))
@@ -160,7 +153,7 @@ func (r *reader) monthNames() {
 
 func (r *reader) monthsIn() {
 	first := strings.TrimSpace(r.text)
-	for _, at := range monthWord().FindAllStringSubmatchIndex(r.text, -1) {
+	for _, at := range monthWord.FindAllStringSubmatchIndex(r.text, -1) {
 		group := func(i int) string {
 			if at[2*i] < 0 {
 				return ""
@@ -194,7 +187,7 @@ func (r *reader) shift() {
 	if len(r.stretches) == 0 {
 		return
 	}
-	m := beforeWords().FindStringSubmatch(r.text)
+	m := beforeWords.FindStringSubmatch(r.text)
 	if m == nil {
 		return
 	}
