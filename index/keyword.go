@@ -103,25 +103,24 @@ func (r *reader) reduce(ctx context.Context, terms []string) ([]string, error) {
 		return terms, nil
 	}
 	terms = terms[:min(len(terms), MaxLookup)]
-	count := make(map[string]int64, len(terms))
-	var present []string
 	held, err := r.holders(ctx, terms)
 	if err != nil {
 		return nil, err
 	}
-	for i, t := range terms {
-		if held[i] > 0 {
-			count[t] = held[i]
-			present = append(present, t)
+	var at []int
+	for i, n := range held {
+		if n > 0 {
+			at = append(at, i)
 		}
 	}
-	if len(present) <= MaxTerms {
-		return present, nil
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(held[a], held[b]) })
+	at = at[:min(len(at), MaxTerms)]
+	slices.Sort(at)
+	out := make([]string, len(at))
+	for i, j := range at {
+		out[i] = terms[j]
 	}
-	rarest := slices.Clone(present)
-	slices.SortStableFunc(rarest, func(a, b string) int { return int(count[a] - count[b]) })
-	limit := rarest[:MaxTerms]
-	return slices.DeleteFunc(present, func(t string) bool { return !slices.Contains(limit, t) }), nil
+	return out, nil
 }
 
 // selective leaves out the words that more than half of the chunks hold, unless the question has

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -22,20 +23,9 @@ const maxNeighbours = 4096
 // chosen. A hit's Raw is the cosine. Its Score is the cosine if positive, else 0. Without a model
 // in use Vector returns ErrModel.
 func (ix *Index) Vector(ctx context.Context, model string, question []float32, k int, want func(path string) bool) ([]Hit, error) {
-	h, done, err := ix.door.use(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	r, err := h.reader(ctx)
-	if err == nil {
-		defer r.tx.Rollback()
-		var out []Hit
-		if out, err = r.nearestHits(ctx, ix.door.path, model, question, k, want); err == nil {
-			return out, nil
-		}
-	}
-	return nil, explain("search vectors", ix.door.path, err)
+	vector := append([]float32{}, question...) // not nil, which asks for no vectors
+	hits, err := ix.Search(ctx, Query{Model: model, Vector: vector, K: k, Want: want})
+	return hits.Vector, cmp.Or(hits.VectorErr, err)
 }
 
 // nearestHits returns the k nearest chunks, ranked.

@@ -363,15 +363,8 @@ func behindHolders(picked []*candidate) []*candidate {
 			last = i
 		}
 	}
-	var before, behind []*candidate
-	for i, c := range picked {
-		if i < last && c.holds == none {
-			behind = append(behind, c)
-		} else if i <= last {
-			before = append(before, c)
-		}
-	}
-	return append(append(before, behind...), picked[last+1:]...)
+	slices.SortStableFunc(picked[:last+1], func(a, b *candidate) int { return compareBool(a.holds == none, b.holds == none) })
+	return picked
 }
 
 // holds classifies candidates by the number of words of the question that they hold.

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -203,12 +204,9 @@ func (s Span) days() int { return int(s.To.Sub(s.From).Hours()/24) + 1 }
 type dayWords []string
 
 func (w *dayWords) put(s string) {
-	for _, have := range *w {
-		if have == s {
-			return
-		}
+	if !slices.Contains(*w, s) {
+		*w = append(*w, s)
 	}
-	*w = append(*w, s)
 }
 
 func (w *dayWords) add(s Span) {
