@@ -176,9 +176,7 @@ func (f *filler[K]) refused(ws []Text[K], err error) error {
 		}
 	}
 	f.inRow++
-	if f.report.RefusedErr == nil {
-		f.report.RefusedErr = err
-	}
+	f.report.RefusedErr = cmp.Or(f.report.RefusedErr, err)
 	f.settle(ws[0], nil)
 	return nil
 }

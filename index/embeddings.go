@@ -92,28 +92,24 @@ const missingStep = 200
 // Callers may call PutEmbeddings while it runs, because no read stays open between two texts.
 func (ix *Index) MissingEmbeddings(ctx context.Context, model string) iter.Seq2[Missing, error] {
 	return MissingSteps(-1, func(after int64) ([]Missing, int64, error) {
-		step, last, err := missing(ctx, ix.door, model, after)
-		return step, last, explain("list missing embeddings", ix.door.path, err)
+		return ix.missing(ctx, model, after)
 	})
 }
 
 // missing reads up to missingStep texts without a vector, from the chunks after a row.
-func missing(ctx context.Context, d *door, model string, after int64) (out []Missing, last int64, err error) {
-	h, done, err := d.use(ctx)
-	if err != nil {
-		return nil, after, err
-	}
-	defer done()
+func (ix *Index) missing(ctx context.Context, model string, after int64) (out []Missing, last int64, err error) {
 	var m Missing
 	var trail string
 	last = after
-	err = drv.Each(ctx, h.read, []any{&last, &m.Hash, &trail, &m.Text, &m.Path}, func() error {
-		m.Trail = SplitLines(trail)
-		out = append(out, m)
-		return nil
-	}, `SELECT c.row, c.hash, c.trail, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
-		WHERE c.row>? AND NOT EXISTS (SELECT 1 FROM embedding_cache AS e WHERE e.hash=c.hash AND e.model=?)
-		ORDER BY c.row LIMIT ?`, after, model, missingStep)
+	err = ix.read(ctx, "list missing embeddings", func(h *handles, _ *view) error {
+		return drv.Each(ctx, h.read, []any{&last, &m.Hash, &trail, &m.Text, &m.Path}, func() error {
+			m.Trail = SplitLines(trail)
+			out = append(out, m)
+			return nil
+		}, `SELECT c.row, c.hash, c.trail, c.body, f.path FROM chunks AS c JOIN files AS f ON f.id=c.file
+			WHERE c.row>? AND NOT EXISTS (SELECT 1 FROM embedding_cache AS e WHERE e.hash=c.hash AND e.model=?)
+			ORDER BY c.row LIMIT ?`, after, model, missingStep)
+	})
 	return out, last, err
 }
 

@@ -334,15 +334,10 @@ func (r *refiner) raiseTimes() {
 	for _, p := range r.best(toldAmong) {
 		if p.session.talk && slices.ContainsFunc(p.body.set, func(t uint32) bool { return words[t] }) {
 			p.score *= r.sig.Told
-		} else if notes && !p.session.talk && p.end-p.begin <= mostTold && ledger.SaysTime(p.text()[len(claimLead.FindString(p.text())):]) && p.by == "" && !r.stale(p) {
+		} else if notes && !p.session.talk && p.end-p.begin <= mostTold && ledger.SaysTime(p.text()[len(claimLead.FindString(p.text())):]) && p.by == "" && OutOfDate(p.text(), r.Now) == "" {
 			p.score *= toldInNotes
 		}
 	}
-}
-
-// stale reports whether a passage is out of date by its own words.
-func (r *refiner) stale(p *place) bool {
-	return OutOfDate(p.text(), r.Now) != ""
 }
 
 // ownText returns the passage's lines without headings.

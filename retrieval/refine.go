@@ -259,7 +259,7 @@ func (r *refiner) candidates() []*candidate {
 	made := make([]candidate, len(top))
 	for i, p := range top {
 		held[p.chunk] = true
-		if p.by == "" && r.stale(p) {
+		if p.by == "" && OutOfDate(p.text(), r.Now) != "" {
 			p.by = cite(p.chunk.hit.Path, p.from, p.to)
 		}
 		c := &made[i]
