@@ -56,20 +56,9 @@ func unknownCall(p *memkernel.Part) (memkernel.ToolCall, bool) {
 		return memkernel.ToolCall{}, false
 	}
 	var call memkernel.ToolCall
-	typ := ""
-	c := scan(p.Raw)
-	for k := range c.Fields {
-		switch k {
-		case "type":
-			typ = c.Str()
-		case "id":
-			call.ID = c.Str()
-		case "name":
-			call.Name = c.Str()
-		case "input", "arguments":
-			call.Input = c.Raw()
-		}
-	}
+	typ, c := "", scan(p.Raw)
+	input := func() { call.Input = c.Raw() }
+	c.Read("type", &typ, "id", &call.ID, "name", &call.Name, "input", input, "arguments", input)
 	fillCall(&call, typ, p.Raw)
 	return call, c.Err == nil && call.ID != ""
 }

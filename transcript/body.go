@@ -63,7 +63,7 @@ func (b *Body) split() (elements []span, err error) {
 			c.Skip()
 		}
 		if c.Err == nil {
-			b.members = append(b.members, bodyMember{name, span{Start: from, End: c.Pos()}})
+			b.members = append(b.members, bodyMember{name, span{Start: from, End: c.i}})
 		}
 	}
 	return elements, c.End()

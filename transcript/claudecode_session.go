@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -80,19 +82,12 @@ func (a *claudeAssembler) remember(id string, i int) {
 
 // branch names the sidechain of a record, "" for the main line.
 func (a *claudeAssembler) branch(e *Record, own *claudeExtra) string {
-	b := own.branch
-	if b != unknownBranch {
-		return b
+	if own.branch != unknownBranch {
+		return own.branch
 	}
-	switch {
-	case e.Parent == "":
-		b = e.ID
-	case a.sides[e.Parent] != "":
-		b = a.sides[e.Parent]
-	case a.side != "":
-		b = a.side
-	default:
-		b = e.ID
+	b := e.ID
+	if e.Parent != "" {
+		b = cmp.Or(a.sides[e.Parent], a.side, e.ID)
 	}
 	a.sides[e.ID], a.side = b, b
 	return b
@@ -101,12 +96,7 @@ func (a *claudeAssembler) branch(e *Record, own *claudeExtra) string {
 // closeGroups forgets the open messages of a branch. A message id that occurs again after a
 // compaction belongs to another message.
 func (a *claudeAssembler) closeGroups(branch string) {
-	prefix := branch + "\x00"
-	for k := range a.groups {
-		if strings.HasPrefix(k, prefix) {
-			delete(a.groups, k)
-		}
-	}
+	maps.DeleteFunc(a.groups, func(key string, _ *claudeGroup) bool { return strings.HasPrefix(key, branch+"\x00") })
 }
 
 func (a *claudeAssembler) message(e *Record, own *claudeExtra, l *sessionLine) {
@@ -240,12 +230,7 @@ func (a *claudeAssembler) fork(e *Record, l *sessionLine) {
 	if !seen {
 		return
 	}
-	pos := -1
-	for at, i := range l.Order {
-		if i == first {
-			pos = at
-		}
-	}
+	pos := slices.Index(l.Order, first)
 	if pos < 0 {
 		return
 	}

@@ -118,7 +118,7 @@ func (d *document) value(of kind, name string) error {
 			return d.json.Err
 		}
 		raw, d.json = d.text[from:from+n], at
-		d.json.Pass(n)
+		d.json.i += n
 	}
 	rec := Record{Line: d.line(from), Offset: int64(d.mark), Lead: d.text[d.mark:from], Raw: raw, Kind: of, Type: name}
 	to := from + len(raw)

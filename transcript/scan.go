@@ -150,22 +150,18 @@ func (c *cursor) members(yield func(start int, name string) bool) {
 	}
 	c.list('}', func() bool {
 		start := c.Start()
-		name := c.name(true)
+		name := c.name()
 		return c.Err == nil && yield(start, name)
 	})
 }
 
-// name reads the name of a member and its colon. Without keep it makes no string of the name.
-func (c *cursor) name(keep bool) (name string) {
+// name reads the name of a member and its colon.
+func (c *cursor) name() string {
 	if c.Peek() != '"' {
 		c.syntax("a key")
 		return ""
 	}
-	if keep {
-		name = c.Str()
-	} else {
-		c.skipString()
-	}
+	name := c.Str()
 	if c.Err == nil && c.Peek() != ':' {
 		c.syntax("':'")
 	}
@@ -242,12 +238,6 @@ func (c *cursor) Start() int {
 	return c.i
 }
 
-// Pos returns the position after the last byte that was read.
-func (c *cursor) Pos() int { return c.i }
-
-// Pass moves the cursor past n bytes, which it does not look at.
-func (c *cursor) Pass(n int) { c.i += n }
-
 // Since returns the text from start to the current position, "" after an error.
 func (c *cursor) Since(start int) string {
 	if c.Err != nil {
@@ -266,34 +256,26 @@ func (c *cursor) End() error {
 
 // Str reads a string. It skips any other value and returns "".
 func (c *cursor) Str() string {
-	if c.Err != nil {
-		return ""
-	}
-	if c.Peek() != '"' {
+	if c.Err != nil || c.Peek() != '"' {
 		c.Skip()
 		return ""
 	}
 	start := c.i + 1
 	escaped := c.skipString()
-	if c.Err != nil {
+	switch {
+	case c.Err != nil:
 		return ""
+	case escaped:
+		return unescape(c.S[start : c.i-1])
 	}
-	in := c.S[start : c.i-1]
-	if !escaped {
-		return in
-	}
-	return unescape(in)
+	return c.S[start : c.i-1]
 }
 
 // Raw reads any value and returns its exact bytes.
 func (c *cursor) Raw() string {
-	c.Peek()
-	start := c.i
+	start := c.Start()
 	c.Skip()
-	if c.Err != nil {
-		return ""
-	}
-	return c.S[start:c.i]
+	return c.Since(start)
 }
 
 // TextOrJSON reads the arguments of a call: the string that holds them, or any other value as it
@@ -333,16 +315,13 @@ func (c *cursor) Skip() {
 	case b == '"':
 		c.skipString()
 	case b == '{':
-		c.list('}', func() bool {
-			c.name(false)
+		for range c.members {
 			c.Skip()
-			return true
-		})
+		}
 	case b == '[':
-		c.list(']', func() bool {
+		for range c.Elems {
 			c.Skip()
-			return true
-		})
+		}
 	case b == 't':
 		c.literal("true")
 	case b == 'f':
