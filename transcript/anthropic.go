@@ -60,7 +60,7 @@ var anthropicDialect = dialectRow{Name: "anthropic", Signs: anthropicSigns, Pars
 	Known: `server_tool_use web_search_tool_result web_fetch_tool_result code_execution_tool_result
 		bash_code_execution_tool_result text_editor_code_execution_tool_result mcp_tool_use mcp_tool_result
 		tool_search_tool_result tool_reference search_result container_upload`,
-	Items: &items{Read: readOne(anthropicParse), Assemble: assembleRequests, Apart: true, Write: anthropicWrite},
+	Items: &items{Read: readOne(anthropicParse), Assemble: assembleRequests, Write: anthropicWrite},
 	API: &api{Format: "anthropic", List: "messages", System: "system", Instructions: anthropicContent,
 		Element: readOne(anthropicParse), Pair: pairByID,
 		Render: anthropicRender, Append: func(dst []byte, _ memkernel.Role, p *memkernel.Part) []byte { return appendAnthropicPart(dst, p) },

@@ -11,8 +11,7 @@ import (
 
 // BodyReader reads the bodies of conversations that grow from request to request. It returns the
 // same value for a message that it has read before, so that no message is parsed or held twice.
-// The zero value is ready for use. A BodyReader is safe for concurrent use. A nil reader
-// remembers nothing.
+// The zero value is ready for use. A BodyReader is safe for concurrent use.
 type BodyReader struct {
 	kept textutil.Recent[bodyKey, memkernel.Message]
 }
@@ -61,7 +60,7 @@ func (r *BodyReader) Read(f Format, model string, data []byte) (*Body, error) {
 // message reads an element. It clones the text. Otherwise a conversation that is kept from
 // request to request would keep in memory the body of every request.
 func (r *BodyReader) message(b *Body, raw string) (memkernel.Message, error) {
-	if m, ok := r.find(bodyKey{b.Format, raw}); ok {
+	if m, ok := r.kept.Get(bodyKey{b.Format, raw}); ok {
 		return m, nil
 	}
 	raw = strings.Clone(raw)
@@ -80,7 +79,7 @@ func (r *BodyReader) message(b *Body, raw string) (memkernel.Message, error) {
 
 // text remembers a text by itself.
 func (r *BodyReader) text(raw string) string {
-	if m, ok := r.find(bodyKey{raw: raw}); ok {
+	if m, ok := r.kept.Get(bodyKey{raw: raw}); ok {
 		return m.Raw
 	}
 	raw = strings.Clone(raw)
@@ -88,15 +87,8 @@ func (r *BodyReader) text(raw string) string {
 	return raw
 }
 
-func (r *BodyReader) find(k bodyKey) (m memkernel.Message, ok bool) {
-	if r == nil {
-		return m, false
-	}
-	return r.kept.Get(k)
-}
-
 func (r *BodyReader) remember(k bodyKey, m memkernel.Message) {
-	if r != nil && len(k.raw) <= maxElement {
+	if len(k.raw) <= maxElement {
 		r.kept.Put(k, m, len(k.raw), maxRemembered)
 	}
 }

@@ -20,8 +20,7 @@ const geminiBody = `{ "contents":[
 
 func readGemini(t *testing.T) *Body {
 	t.Helper()
-	var r *BodyReader
-	b, err := r.Read(FormatGemini, "gemini-3-flash", []byte(geminiBody))
+	b, err := new(BodyReader).Read(FormatGemini, "gemini-3-flash", []byte(geminiBody))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,13 +17,10 @@ type Intake struct {
 	row      *dialectRow
 	values   []string
 	keys     []string
-	messages []taken
+	messages []item // the values from which each message was made
 	log      *Session
 	add      func(*Record)
 }
-
-// taken is the range of values from which a message was made.
-type taken struct{ from, to int }
 
 // NewIntake makes an intake without messages. It returns an error for a dialect that only files
 // use, such as Claude Code's.
@@ -83,20 +80,9 @@ func (in *Intake) Truncate(n int) {
 	if n == len(in.values) {
 		return
 	}
-	if in.row.Items.Apart {
-		k := len(in.messages)
-		for k > 0 && in.messages[k-1].to > n {
-			k--
-		}
-		in.log.Messages, in.messages = in.log.Messages[:k:k], in.messages[:k:k]
-		in.values, in.keys = in.values[:n:n], in.keys[:n:n]
-		return
-	}
 	values, keys := in.values[:n:n], in.keys[:n:n]
 	in.reset()
-	for i, v := range values {
-		_ = in.take(v, keys[i]) // it was taken before
-	}
+	_ = in.Append(values, keys) // they were taken before
 }
 
 func (in *Intake) take(value, key string) error {
@@ -114,9 +100,9 @@ func (in *Intake) take(value, key string) error {
 	in.add(&Record{Kind: kindMessage, Message: m})
 	switch after := len(in.log.Messages); {
 	case after > before:
-		in.messages = append(in.messages, taken{at, at + 1})
+		in.messages = append(in.messages, item{From: at, To: at + 1})
 	case after > 0: // an item that joined the answer before it
-		in.messages[after-1].to = at + 1
+		in.messages[after-1].To = at + 1
 	}
 	return nil
 }
@@ -149,23 +135,20 @@ func (in *Intake) Items(planned []memkernel.Message) (items []item, at []int) {
 	if in.row.Items.Reworded != nil {
 		calls = in.row.Items.Reworded(planned, in.log.Messages)
 	}
-	if len(in.messages) > 0 && in.messages[0].from > 0 && in.log.System != nil {
-		items, n = append(items, item{To: in.messages[0].from}), in.messages[0].from
+	if len(in.messages) > 0 && in.messages[0].From > 0 && in.log.System != nil {
+		items, n = append(items, item{To: in.messages[0].From}), in.messages[0].From
 	}
 	for i := range planned {
 		m := &planned[i]
-		h := in.find(m, next)
-		var made []item
-		switch {
-		case h < 0:
-			made = in.written(m, nil, taken{}, calls)
-		case !holdsCall(m, calls) && (untouched(m, &in.log.Messages[h]) || sameWords(m, &in.log.Messages[h])):
-			made = []item{{From: in.messages[h].from, To: in.messages[h].to}}
-		default:
-			made = in.written(m, &in.log.Messages[h], in.messages[h], calls)
+		from, same := item{}, false
+		if h := in.find(m, next); h >= 0 {
+			host := &in.log.Messages[h]
+			from, next = in.messages[h], h+1
+			same = !holdsCall(m, calls) && (untouched(m, host) || sameWords(m, host))
 		}
-		if h >= 0 {
-			next = h + 1
+		made := []item{from}
+		if !same {
+			made = in.written(m, from, calls)
 		}
 		for _, it := range made {
 			n += it.Len()
@@ -241,19 +224,14 @@ func sharesPart(m, host *memkernel.Message) bool {
 }
 
 // written writes a message that differs from the host's values.
-func (in *Intake) written(m, host *memkernel.Message, from taken, calls map[string]bool) []item {
+func (in *Intake) written(m *memkernel.Message, from item, calls map[string]bool) (items []item) {
 	raw := ""
-	if host != nil && from.to-from.from == 1 {
-		raw = in.values[from.from]
+	if from.Len() == 1 {
+		raw = in.values[from.From]
 	}
-	values := in.row.Items.Write(*m, raw, calls)
-	items := make([]item, 0, len(values))
-	for i, v := range values {
-		it := item{From: from.to, To: from.to, JSON: v}
-		if i == 0 {
-			it.From = from.from
-		}
-		items = append(items, it)
+	for _, v := range in.row.Items.Write(*m, raw, calls) {
+		items = append(items, item{From: from.From, To: from.To, JSON: v})
+		from.From = from.To
 	}
 	return items
 }

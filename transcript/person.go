@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // markTyped marks the texts of a message as typed. A dialect must call it only for messages in
@@ -64,12 +65,7 @@ func refusedText(r *memkernel.ToolResult) (text string, ok bool) {
 
 // isHostContext reports whether a text in a user message is the host's own.
 func isHostContext(text string) bool {
-	for _, prefix := range [...]string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions",
+	return textutil.Begins(text, []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions",
 		"<turn_aborted>", "<permissions instructions>", "<skill>", "<user_shell_command>", "<INSTRUCTIONS>",
-		"<subagent_notification>"} {
-		if strings.HasPrefix(text, prefix) {
-			return true
-		}
-	}
-	return false
+		"<subagent_notification>"})
 }

@@ -183,4 +183,4 @@ var piDialect = dialectRow{Name: "pi", Lines: []sign{{2, "", piSpoken}, {2, "", 
 	Notices: []string{piSummaryOpen[:60], piBranchOpen[:60],
 		"[cron:", "[CronResult]", "[Subagent Context]", "[Subagent Task]", "[Inter-session message]", "[System Message]",
 		"Read HEARTBEAT.md if it exists", "A new session was started", "Pre-compaction memory flush"},
-	Items: &items{Read: piRead, Assemble: assemblePlain, Apart: true, Write: piWrite}}
+	Items: &items{Read: piRead, Assemble: assemblePlain, Write: piWrite}}

@@ -25,16 +25,11 @@ const missingResult = "[no result was recorded for this call]"
 // same slice. If keepPending is set, the calls of the newest message stay open. Set it while
 // tools still run.
 func Repair(msgs []memkernel.Message, keepPending bool) ([]memkernel.Message, []Note) {
-	h := newRepairer(nil, msgs)
-	out := h.emit(len(msgs), keepPending)
-	if !h.changed {
-		return msgs, nil
-	}
-	return out, h.notes
+	return newRepairer(&Past{}, msgs).emit(msgs, keepPending)
 }
 
 func newRepairer(past *Past, msgs []memkernel.Message) *repairer {
-	h := &repairer{past: cmp.Or(past, &Past{}), owner: map[string]*turn{}, asked: map[string]*memkernel.ToolCall{}, used: map[string]int{}, now: map[string][]string{}, done: map[string]bool{}}
+	h := &repairer{past: past, owner: map[string]*turn{}, asked: map[string]*memkernel.ToolCall{}, used: map[string]int{}, now: map[string][]string{}, done: map[string]bool{}}
 	h.role = memkernel.RoleUser
 	if h.past.tool || slices.ContainsFunc(msgs, func(m memkernel.Message) bool { return m.Role == memkernel.RoleTool }) {
 		h.role = memkernel.RoleTool
@@ -336,8 +331,8 @@ func (h *repairer) claim(i int, key string, p memkernel.Part) (*turn, memkernel.
 	return h.place(h.owner[repaired]), p, true
 }
 
-// emit lays the turns out in order.
-func (h *repairer) emit(size int, keepPending bool) []memkernel.Message {
+// emit lays the turns of msgs out in order. It returns msgs if nothing was changed.
+func (h *repairer) emit(msgs []memkernel.Message, keepPending bool) ([]memkernel.Message, []Note) {
 	lost := map[*turn][]memkernel.Message{}
 	for _, t := range h.turns {
 		for _, id := range t.want {
@@ -346,12 +341,15 @@ func (h *repairer) emit(size int, keepPending bool) []memkernel.Message {
 			}
 		}
 	}
-	out := make([]memkernel.Message, 0, size)
+	out := make([]memkernel.Message, 0, len(msgs))
 	for _, t := range h.turns {
 		out = append(out, t.said)
 		out = append(out, h.settled(t.results, lost[t])...)
 	}
-	return out
+	if !h.changed {
+		return msgs, nil
+	}
+	return out, h.notes
 }
 
 // settled keeps results together by moving other text behind the last result.

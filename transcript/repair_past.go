@@ -7,8 +7,8 @@ import (
 	"github.com/memkernel/memkernel"
 )
 
-// Past records which call ids earlier messages used and answered. [RepairAfter] needs it to repair
-// later messages. Nil and the zero value mean that there are no earlier messages.
+// Past records which call ids earlier messages used and answered. [Past.Repair] needs it to
+// repair later messages. The zero value means that there are no earlier messages.
 type Past struct {
 	used map[string]int
 	now  map[string][]string
@@ -24,33 +24,29 @@ func (p *Past) means(id string) (known, open bool) {
 	return known, slices.ContainsFunc(of, func(id string) bool { return !p.done[id] })
 }
 
-// RepairAfter is [Repair] for messages that follow a past. The result is the same as when all
+// Repair is [Repair] for messages that follow a past. The result is the same as when all
 // messages are repaired at once. ok is false if the result would differ: if a message answers a
-// call that the past left open, or is the first tool message. RepairAfter changes neither past
+// call that the past left open, or is the first tool message. Repair changes neither the past
 // nor msgs.
-func RepairAfter(past *Past, msgs []memkernel.Message) (repaired []memkernel.Message, notes []Note, ok bool) {
-	h, ok := after(past, msgs)
-	if !ok {
-		return nil, nil, false
+func (p *Past) Repair(msgs []memkernel.Message) (repaired []memkernel.Message, notes []Note, ok bool) {
+	h, ok := p.follow(msgs)
+	if ok {
+		repaired, notes = h.emit(msgs, false)
 	}
-	if out := h.emit(len(msgs), false); h.changed {
-		return out, h.notes, true
-	}
-	return msgs, nil, true
+	return repaired, notes, ok
 }
 
-// after returns the repairer of messages that follow a past. ok is as for [RepairAfter].
-func after(past *Past, msgs []memkernel.Message) (h *repairer, ok bool) {
-	h = newRepairer(past, msgs)
-	return h, !h.reaches && (!h.past.some || h.past.tool || h.role != memkernel.RoleTool)
+// follow returns the repairer of messages that follow a past. ok is as for [Past.Repair].
+func (p *Past) follow(msgs []memkernel.Message) (h *repairer, ok bool) {
+	h = newRepairer(p, msgs)
+	return h, !h.reaches && (!p.some || p.tool || h.role != memkernel.RoleTool)
 }
 
-// Take adds messages to the past and returns them repaired. ok is as for [RepairAfter]. If ok is
-// false, Take adds nothing.
-func (p *Past) Take(msgs []memkernel.Message) (repaired []memkernel.Message, ok bool) {
-	h, ok := after(p, msgs)
+// Take adds messages to the past. ok is as for [Past.Repair]. If ok is false, Take adds nothing.
+func (p *Past) Take(msgs []memkernel.Message) (ok bool) {
+	h, ok := p.follow(msgs)
 	if !ok {
-		return nil, false
+		return false
 	}
 	if p.used == nil {
 		p.used, p.now, p.done, p.made = map[string]int{}, map[string][]string{}, map[string]bool{}, map[string]bool{}
@@ -62,6 +58,5 @@ func (p *Past) Take(msgs []memkernel.Message) (repaired []memkernel.Message, ok 
 		p.made[id] = true
 	}
 	p.tool, p.some = h.role == memkernel.RoleTool, p.some || len(msgs) > 0
-	repaired = h.emit(len(msgs), false)
-	return slices.Clip(repaired), true
+	return true
 }

@@ -50,8 +50,6 @@ type items struct {
 	Read func(value string) (*memkernel.Message, error)
 	// Assemble is as for a file.
 	Assemble func(*Session) (add func(*Record), finish func())
-	// Apart reports whether no message depends on earlier ones.
-	Apart bool
 	// Write returns a message as values. raw is the host's own value, "" if the message has none or
 	// several. calls is the result of Reworded.
 	Write func(m memkernel.Message, raw string, calls map[string]bool) []string

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/internal/textutil"
@@ -248,6 +247,6 @@ func isNotice(line string) bool {
 	if line == "" {
 		return false
 	}
-	return slices.ContainsFunc(notices, func(n string) bool { return strings.HasPrefix(line, n) }) ||
+	return textutil.Begins(line, notices) ||
 		(strings.IndexByte("[CR", line[0]) >= 0 || strings.Contains(line, " hook ")) && notice.MatchString(line)
 }

@@ -186,8 +186,7 @@ func (e *exchange) read(model string) *transcript.Body {
 	if e.body != nil {
 		return e.body
 	}
-	var r *transcript.BodyReader
-	b, _ := r.Read(e.format, model, e.data)
+	b, _ := new(transcript.BodyReader).Read(e.format, model, e.data)
 	return b
 }
 

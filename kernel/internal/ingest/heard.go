@@ -62,17 +62,17 @@ func (b *Batch) repairHeard() (raw, msgs int) {
 	if same < h.raw {
 		h.begin()
 	}
-	tail, notes, ok := transcript.RepairAfter(&h.past, b.Raw[h.raw:])
+	tail, notes, ok := h.past.Repair(b.Raw[h.raw:])
 	if !ok {
 		h.begin()
-		tail, notes, _ = transcript.RepairAfter(nil, b.Raw)
+		tail, notes, _ = h.past.Repair(b.Raw)
 	}
 	b.note(notes)
 	b.Examined = max(b.Examined, len(b.Raw)-h.raw)
 	b.was = slices.Clone(prev.Msgs[min(h.msgs, len(prev.Msgs)):])
 	b.Msgs, b.kept = append(prev.Msgs[:min(h.msgs, len(prev.Msgs))], tail...), h.msgs
 	if to := h.seam(b.Raw, same); to > h.raw {
-		first, _, ok := transcript.RepairAfter(&h.past, b.Raw[h.raw:to])
+		first, _, ok := h.past.Repair(b.Raw[h.raw:to])
 		if ok && len(first) <= len(tail) && samePrefix(first, tail) == len(first) {
 			return to, len(first)
 		}
@@ -116,7 +116,7 @@ func (b *Batch) keyHeard(raw, msgs int) {
 	used := keyUse{h.used, map[string]int{}}
 	b.keyRun(begin, end, used)
 	if end > begin {
-		if _, ok := h.past.Take(b.Raw[h.raw:raw]); ok {
+		if h.past.Take(b.Raw[h.raw:raw]) {
 			h.raw, h.msgs = raw, end
 			used.settle()
 		}
