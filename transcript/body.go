@@ -55,10 +55,11 @@ func (b *Body) split() (elements []span, err error) {
 			return nil, fmt.Errorf("member %q stands twice", name)
 		}
 		seen[name] = true
-		list := c.Peek() == '[' && name == b.api.List
 		from := c.Start()
-		if list {
+		if c.Peek() == '[' && name == b.api.List {
 			elements = c.Spans()
+			b.list = span{Start: from + 1, End: c.i - 1}
+			b.lead = b.list.Start
 		} else {
 			c.Skip()
 		}
@@ -73,8 +74,10 @@ func (b *Body) split() (elements []span, err error) {
 // accepts two spellings of a name, callers must pass the one in camel case. The result is a copy,
 // which does not keep the body in memory.
 func (b *Body) Member(name string) string {
-	if m := b.member(name); m != nil {
-		return strings.Clone(b.raw[m.value.Start:m.value.End])
+	for _, m := range b.members {
+		if m.name == name {
+			return strings.Clone(b.raw[m.value.Start:m.value.End])
+		}
 	}
 	return ""
 }
@@ -85,18 +88,9 @@ func (b *Body) Text(name string) string {
 	return c.Str()
 }
 
-func (b *Body) member(name string) *bodyMember {
-	for i := range b.members {
-		if b.members[i].name == name {
-			return &b.members[i]
-		}
-	}
-	return nil
-}
-
 // fill reads the members that a plan uses, except the conversation.
 func (b *Body) fill() error {
-	if b.member("model") != nil && !b.api.ModelAside {
+	if b.Member("model") != "" && !b.api.ModelAside {
 		b.Model = b.Text("model")
 	}
 	tools := scan(b.Member("tools"))
@@ -114,12 +108,9 @@ func (b *Body) fill() error {
 	if err := errors.Join(tools.Err, system.Err); err != nil {
 		return err
 	}
-	m := b.member(b.api.List)
-	if m == nil || b.raw[m.value.Start] != '[' {
+	if b.list.Start == 0 {
 		return errNoConversation
 	}
-	b.list = span{Start: m.value.Start + 1, End: m.value.End - 1}
-	b.lead = b.list.Start
 	return nil
 }
 

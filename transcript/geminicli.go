@@ -269,10 +269,8 @@ func (r *geminiCLIRecord) said() (m memkernel.Message, results []memkernel.Part)
 	case r.summary:
 		m.Origin = memkernel.OriginSummary
 	case len(results) > 0 || r.rewritten:
+		m = Untyped(m)
 		m.Origin = memkernel.OriginMeta
-		for i := range m.Parts {
-			m.Parts[i].Typed = false
-		}
 	}
 	return m, results
 }

@@ -3,6 +3,7 @@ package transcript
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -118,11 +119,7 @@ func (p *geminiCLIPlayer) rewind(id string) {
 // takeBack forgets the ids of a row.
 func (p *geminiCLIPlayer) takeBack(r *geminiCLIRecord) {
 	r.back = true
-	for id, of := range p.at {
-		if of == r {
-			delete(p.at, id)
-		}
-	}
+	maps.DeleteFunc(p.at, func(_ string, of *geminiCLIRecord) bool { return of == r })
 }
 
 // drop removes the rows that were taken back. With keep they stay as an arm of the session.
@@ -251,10 +248,7 @@ func (p *geminiCLIPlayer) unsaid(r *geminiCLIRecord) bool {
 func (p *geminiCLIPlayer) answered(calls []string) bool {
 	have := map[string]bool{}
 	for _, r := range p.rows {
-		for _, id := range r.holds().answers {
-			have[id] = true
-		}
-		for _, id := range r.holds().done {
+		for _, id := range slices.Concat(r.holds().answers, r.holds().done) {
 			have[id] = true
 		}
 	}

@@ -1,7 +1,7 @@
 package transcript
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -40,23 +40,15 @@ type source struct {
 
 // open reads the first bytes and determines the dialect.
 func open(r io.Reader, opt Options) (*source, error) {
-	r = textutil.UTF8Reader(r)
-	prefix := make([]byte, sniffBytes)
-	n, err := io.ReadFull(r, prefix)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	from := bufio.NewReaderSize(textutil.UTF8Reader(r), sniffBytes)
+	prefix, err := from.Peek(sniffBytes)
+	if err != nil && err != io.EOF {
 		return nil, opt.failed(err)
 	}
-	prefix = prefix[:n]
-	src := &source{r: r, opt: opt}
-	if err == nil {
-		src.r = io.MultiReader(bytes.NewReader(prefix), r)
-	} else {
-		src.r = bytes.NewReader(prefix)
-	}
-	d := opt.Dialect
+	src, d := &source{r: from, opt: opt}, opt.Dialect
 	if d == "" {
 		if d, err = Detect(prefix); err != nil {
-			if line := strings.TrimPrefix(string(prefix), bom); n < sniffBytes && !strings.Contains(line, "\n") && jsonl.IsCut(line) {
+			if line := strings.TrimPrefix(string(prefix), bom); len(prefix) < sniffBytes && !strings.Contains(line, "\n") && jsonl.IsCut(line) {
 				err = fmt.Errorf("%w: %s", ErrUnread, halfLine)
 			}
 			return nil, opt.failed(err)
