@@ -94,22 +94,18 @@ func (a *codexAssembler) bill(own *codexExtra) {
 
 func (a *codexAssembler) compact(e *Record, own *codexExtra) {
 	l := a.session.branch("")
-	b := boundary{Pos: len(l.Order)}
+	lead := []memkernel.Message{}
 	if own.history != "" {
-		b.Lead = codexHistory(own)
+		lead = codexHistory(own)
 	} else if e.Message != nil {
-		b.Lead = append(a.ownWords(l), *e.Message)
+		lead = append(a.ownWords(l), *e.Message)
 	}
-	for _, m := range b.Lead {
+	for _, m := range lead {
 		if m.Origin == memkernel.OriginSummary {
 			a.session.push(m, flags{})
 		}
 	}
-	b.Pos = len(l.Order)
-	if b.Lead == nil {
-		b.Lead = []memkernel.Message{}
-	}
-	l.Bounds = append(l.Bounds, b)
+	l.Bounds = append(l.Bounds, boundary{Pos: len(l.Order), Lead: lead})
 }
 
 // codexHistory reads the items that replace everything before.

@@ -13,14 +13,14 @@ type piAssembler struct {
 }
 
 type piEntry struct {
-	parent    int // index, -1 at a root
-	message   int // index into Session.Messages, -1 if none
-	compacts  bool
-	keep      int // index of the first kept entry, -1 if none
-	hasChild  bool
-	armNumber int // which arm covers it, 0 if none
-	header    bool
-	id        string
+	parent   int // index, -1 at a root
+	message  int // index into Session.Messages, -1 if none
+	compacts bool
+	keep     int // index of the first kept entry, -1 if none
+	hasChild bool
+	covered  bool // by an arm
+	header   bool
+	id       string
 }
 
 func piAssemble(l *Session) (add func(*Record), finish func()) {
@@ -94,48 +94,37 @@ func (a *piAssembler) finish() {
 	if leaf < 0 {
 		return
 	}
-	arms := 1
-	a.session.lines[""] = a.walk(leaf, arms, "")
+	a.session.lines[""], _ = a.walk(leaf, "")
 	for i := leaf - 1; i >= 0; i-- {
-		if e := a.entries[i]; e.header || e.hasChild || e.armNumber != 0 {
+		if e := a.entries[i]; e.header || e.hasChild || e.covered {
 			continue
 		}
-		arms++
 		root := i
-		for p := a.entries[root].parent; p >= 0 && a.entries[p].armNumber == 0; p = a.entries[p].parent {
+		for p := a.entries[root].parent; p >= 0 && !a.entries[p].covered; p = a.entries[p].parent {
 			root = p
 		}
 		branch := "fork:" + a.entries[root].id
-		if l := a.walk(i, arms, branch); a.speaks(i, arms) {
+		if l, speaks := a.walk(i, branch); speaks {
 			a.session.arm(branch, l)
 		}
 	}
 }
 
-// speaks reports whether an arm has a message that no other arm has.
-func (a *piAssembler) speaks(leaf, arm int) bool {
-	for i := leaf; i >= 0 && a.entries[i].armNumber == arm; i = a.entries[i].parent {
-		if a.entries[i].message >= 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // walk makes the line from the root to a leaf. It assigns to this line all its entries that are on
-// no other line.
-func (a *piAssembler) walk(leaf, arm int, branch string) *sessionLine {
+// no other line. speaks reports whether one of these has a message.
+func (a *piAssembler) walk(leaf int, branch string) (l *sessionLine, speaks bool) {
 	var path []int
 	for i := leaf; i >= 0; i = a.entries[i].parent {
 		path = append(path, i)
-		if e := &a.entries[i]; e.armNumber == 0 {
-			e.armNumber = arm
+		if e := &a.entries[i]; !e.covered {
+			e.covered = true
 			if e.message >= 0 {
+				speaks = true
 				a.session.Messages[e.message].Branch = branch
 			}
 		}
 	}
-	l := &sessionLine{}
+	l = &sessionLine{}
 	at := make(map[int]int, len(path)) // entry to position in order
 	for k := len(path) - 1; k >= 0; k-- {
 		i := path[k]
@@ -148,7 +137,7 @@ func (a *piAssembler) walk(leaf, arm int, branch string) *sessionLine {
 			l.Order = append(l.Order, e.message)
 		}
 	}
-	return l
+	return l, speaks
 }
 
 // piKeepFrom lists the positions from the first kept entry up to a compaction,

@@ -126,7 +126,7 @@ func apart(before, after string) string {
 // withoutSection removes everything from the first line that starts with begin to the last line
 // that starts with end, or to the end of the text if there is none.
 func withoutSection(text, begin, end string) string {
-	i := lineWith(text, begin)
+	i := strings.Index("\n"+text, "\n"+begin) // the line's place in the text
 	if i < 0 {
 		return text
 	}
@@ -138,17 +138,6 @@ func withoutSection(text, begin, end string) string {
 		return text[:i] + "\n\n" + rest
 	}
 	return text[:i]
-}
-
-// lineWith returns the offset of the first line that begins with a prefix, -1 if no line does.
-func lineWith(text, prefix string) int {
-	if strings.HasPrefix(text, prefix) {
-		return 0
-	}
-	if i := strings.Index(text, "\n"+prefix); i >= 0 {
-		return i + 1
-	}
-	return -1
 }
 
 // maxBlocks bounds the number of elements that are removed from a text. No host writes more. In a
