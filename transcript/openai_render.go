@@ -186,16 +186,12 @@ func openAIRender(r *renderer) {
 		sendContent(r, -1, memkernel.RoleSystem, r.System, mark)
 	}
 	var media []memkernel.Part
-	for i := 0; i < len(r.Messages); i++ {
+	for i, end := 0, 0; i < len(r.Messages); i = end {
 		if !HasResults(r.Messages[i]) {
 			media = flushMedia(r, media)
 		}
-		if end := callRunEnd(r, i); end > i+1 {
-			sendRun(r, i, end)
-			i = end - 1
-			continue
-		}
-		media = sendMessage(r, i, marks[i], media)
+		end = callRunEnd(r, i)
+		media = sendMessages(r, i, end, marks[i], media)
 	}
 	flushMedia(r, media)
 	r.put("]")
@@ -211,56 +207,42 @@ func openAIRewrite(r *renderer, e *Body) (string, map[string]string) {
 			r.put(m.Raw)
 			return
 		}
-		flushMedia(r, sendMessage(r, i, noMark, nil))
+		flushMedia(r, sendMessages(r, i, i+1, noMark, nil))
 	}), nil
 }
 
 // callRunEnd returns the end of a run of assistant messages that begins at i if the results for one
-// of them follow a later one. The next message must answer a call, so such a run has to be sent as
-// one message.
+// of them follow a later one, and else i+1. The next message must answer a call, so such a run has
+// to be sent as one message.
 func callRunEnd(r *renderer, i int) int {
 	end, asks := i, false
 	for ; end < len(r.Messages) && r.Messages[end].Role == memkernel.RoleAssistant; end++ {
 		asks = asks || end > i && HasCalls(r.Messages[end-1])
 	}
 	if !asks {
-		return i
+		return i + 1
 	}
 	return end
 }
 
-// sendRun writes a run of assistant messages as one.
-func sendRun(r *renderer, i, end int) {
-	var parts []memkernel.Part
-	for ; i < end; i++ {
-		for k := range r.Messages[i].Parts {
-			if p := &r.Messages[i].Parts[k]; r.sends(i, p) {
-				parts = append(parts, *p)
-			}
-		}
-	}
-	sendAssistant(r, end-1, parts)
-}
-
-// sendMessage writes a message. It returns media extended by the media in the message's results.
-// The caller must send them after the tool messages.
-func sendMessage(r *renderer, i, mark int, media []memkernel.Part) []memkernel.Part {
+// sendMessages writes a message, or a run of assistant messages, as one. It returns media extended
+// by the media in the message's results. The caller must send them after the tool messages.
+func sendMessages(r *renderer, i, end, mark int, media []memkernel.Part) []memkernel.Part {
 	m := &r.Messages[i]
-	if r.own && m.Raw != "" && mark == noMark {
+	if r.own && end == i+1 && m.Raw != "" && mark == noMark {
 		r.comma()
 		r.dst = AppendClean(r.dst, m.Raw)
 		return media
 	}
 	var parts []memkernel.Part
-	for k := range m.Parts {
-		p := &m.Parts[k]
+	for at, p := range allParts(r.Messages[i:end]) {
 		switch {
-		case !r.sends(i, p):
+		case !r.sends(i+at.Msg, p):
 		case m.Role == memkernel.RoleAssistant || !isResult(p):
 			parts = append(parts, *p)
 		default:
 			r.comma()
-			if mark == k || mark == LastPart && k == len(m.Parts)-1 {
+			if mark == at.Part || mark == LastPart && at.Part == len(m.Parts)-1 {
 				r.dst = appendOpenAIResult(r.dst, p.Result, breakpoint)
 			} else {
 				r.dst = appendOpenAIPart(r.dst, m.Role, p)
@@ -275,7 +257,7 @@ func sendMessage(r *renderer, i, mark int, media []memkernel.Part) []memkernel.P
 	switch {
 	case len(parts) == 0:
 	case m.Role == memkernel.RoleAssistant:
-		sendAssistant(r, i, parts)
+		sendAssistant(r, end-1, parts)
 	default:
 		media = flushMedia(r, media)
 		if mark >= len(parts) || mark == LastPart {
