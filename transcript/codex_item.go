@@ -89,9 +89,7 @@ func codexFunctions(planned, host []memkernel.Message) map[string]bool {
 // writeCodexItems returns a message as items. If raw is the host's own result, only its output
 // changes.
 func writeCodexItems(m memkernel.Message, raw string, calls map[string]bool) []string {
-	form := codexOutputs{reworded: calls}
-	function := holdsCall(&m, calls)
-	if function {
+	if form := (&codexOutputs{reworded: calls}); holdsCall(&m, calls) {
 		m.Parts = slices.Clone(m.Parts)
 		for i := range m.Parts {
 			m.Parts[i] = *form.form(&m.Parts[i])

@@ -43,7 +43,7 @@ func TestMutilatedFiles(t *testing.T) {
 		if !bytes.Equal(out.Bytes(), data) {
 			t.Fatalf("written back differently:\n%s\nwas\n%s", out.Bytes(), data)
 		}
-		for _, branch := range append(s.Branches(), "") {
+		for branch := range s.lines {
 			checkView(t, s, Host, branch)
 			checkView(t, s, Full, branch)
 		}

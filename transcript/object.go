@@ -152,8 +152,7 @@ func (c *cursor) Spans() (out []span) {
 // If write appends nothing, neither does appendListed.
 func appendListed(dst []byte, write func([]byte) []byte) []byte {
 	n := len(dst)
-	first := dst[n-1] == '['
-	if !first {
+	if dst[n-1] != '[' {
 		dst = append(dst, ',')
 	}
 	m := len(dst)

@@ -27,10 +27,6 @@ func (v View) String() string {
 	return "host"
 }
 
-// Branches returns the ids of all branches but the main line, in order of
-// appearance: sidechains (subagents) and the abandoned arms of forks.
-func (s *Session) Branches() []string { return slices.Clone(s.names) }
-
 // View returns the main line under a view. For a file that holds only one sidechain, such as a
 // subagent's file, it returns the sidechain.
 func (s *Session) View(v View) []memkernel.Message {

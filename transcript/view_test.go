@@ -55,7 +55,7 @@ assistant: () Done. <other>
 `)
 	full := s.View(Full)
 	wantSketch(t, "full", full[2:3], "user: result t1=func Boil() {}\n")
-	if diff := cmp.Diff([]string{"ag7", "fork:u5"}, s.Branches()); diff != "" {
+	if diff := cmp.Diff([]string{"ag7", "fork:u5"}, s.names); diff != "" {
 		t.Errorf("branches (-want +got):\n%s", diff)
 	}
 	wantSketch(t, "sidechain", s.ViewBranch(Host, "ag7"), "user: Count the switches.\nassistant: Two.\n")
@@ -122,7 +122,7 @@ func TestClaudeCodeOldSidechain(t *testing.T) {
 {"type":"assistant","uuid":"x2","parentUuid":"x1","isSidechain":true,"message":{"id":"m","role":"assistant","content":[{"type":"text","text":"b"}]}}
 `, nil)
 	wantSketch(t, "view", s.View(Host), "user: a\nassistant: b\n")
-	if diff := cmp.Diff([]string{"x1"}, s.Branches()); diff != "" {
+	if diff := cmp.Diff([]string{"x1"}, s.names); diff != "" {
 		t.Errorf("branches (-want +got):\n%s", diff)
 	}
 }
@@ -135,8 +135,8 @@ func TestClaudeCodeSharedParents(t *testing.T) {
 {"type":"user","uuid":"r2","parentUuid":"a","isMeta":true,"message":{"role":"user","content":"meta"}}
 {"type":"user","uuid":"r3","parentUuid":"a","message":{"role":"user","content":"hello"}}
 `, nil)
-	if len(s.Branches()) != 0 || len(s.View(Host)) != 5 {
-		t.Errorf("branches %v, %d messages", s.Branches(), len(s.View(Host)))
+	if len(s.names) != 0 || len(s.View(Host)) != 5 {
+		t.Errorf("branches %v, %d messages", s.names, len(s.View(Host)))
 	}
 }
 
@@ -164,8 +164,8 @@ func TestClaudeCodeQueued(t *testing.T) {
 	if d := cmp.Diff([]string{"go", "Never push to main.", "See this"}, typed); d != "" {
 		t.Errorf("a person typed (-want +got):\n%s", d)
 	}
-	if len(s.Branches()) != 0 {
-		t.Errorf("branches %v", s.Branches())
+	if len(s.names) != 0 {
+		t.Errorf("branches %v", s.names)
 	}
 }
 
@@ -220,7 +220,7 @@ assistant: call call_2
 	if r := full[6].Parts[0].Result; !r.IsError || r.CallID != "call_2" {
 		t.Errorf("result = %+v", r)
 	}
-	if got := s.Branches(); len(got) != 2 {
+	if got := s.names; len(got) != 2 {
 		t.Errorf("branches are %q", got)
 	}
 }
@@ -255,7 +255,7 @@ assistant: call read_2
 tool: result read_2=File not found.
 assistant: There is no list of them.
 `)
-	wantSketch(t, "arm", s.ViewBranch(Full, s.Branches()[0])[5:], "user: Paint them green.\nassistant: Which green?\n")
+	wantSketch(t, "arm", s.ViewBranch(Full, s.names[0])[5:], "user: Paint them green.\nassistant: Which green?\n")
 	if u := full[4].Usage; u == nil || u.CacheReadTokens != 1200 || u.InputTotal() != 1300 || full[2].Usage.OutputTokens != 27 {
 		t.Errorf("billed %+v and %+v", full[2].Usage, u)
 	}
@@ -332,7 +332,7 @@ user: And the green shade?
 	if !m.Parts[3].Call.Custom || m.Parts[2].Call.Input != `{"cmd":"ls"}` || full[2].Turn != "tu1" || full[1].Origin != memkernel.OriginMeta {
 		t.Errorf("calls %+v %+v, turn %q", m.Parts[2].Call, m.Parts[3].Call, full[2].Turn)
 	}
-	arm := s.ViewBranch(Host, s.Branches()[0])
+	arm := s.ViewBranch(Host, s.names[0])
 	wantSketch(t, "rolled back", arm[len(arm)-2:], "user: And the shade?\nassistant: What shade?\n")
 }
 
