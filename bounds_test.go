@@ -19,16 +19,16 @@ import (
 // bounds are how large the house may be, by what is counted. They only go down: each is at most
 // a hundredth above its count.
 var bounds = map[string]int{
-	"bytes of TypeScript, JavaScript and Python": 606600,
-	"exported names": 2040,
+	"bytes of TypeScript, JavaScript and Python": 598411,
+	"exported names": 2020,
 	"functions of a plan that write into what they were given": 0,
 	"packages":                           118,
-	"structs that embed deeper than two": 7,
-	"tokens of generated Go":             6210,
-	"tokens of module .":                 971000,
-	"tokens of module bench":             94000,
+	"structs that embed deeper than two": 6,
+	"tokens of generated Go":             5740,
+	"tokens of module .":                 964907,
+	"tokens of module bench":             92996,
 	"tokens of module service":           57400,
-	"words of doc":                       22600,
+	"words of doc":                       22352,
 }
 
 // TestBounds counts the house. Tokens are those of Go without comments, tests and generated
