@@ -128,7 +128,7 @@ var arrows = map[string][]string{
 	"serve/meter":     {".", "cachelayout", "kernel/api", "kernel/billing", "serve/proxy"},
 	"serve/proxy":     {".", "budget", "cachelayout", "checkpoint", "internal/store", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "pagevm/toolcall", "transcript"},
 	"serve/tools":     {"index", "internal/jsonl", "internal/textutil", "kernel", "kernel/api", "markdownstore", "pagevm/journal", "retrieval"},
-	"serve/ui":        {".", "cachelayout", "internal/document", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/health", "markdownstore", "pagevm", "pagevm/mask", "pagevm/toolcall", "replay", "serve/hook", "serve/proxy", "sessions", "transcript"},
+	"serve/ui":        {".", "cachelayout", "internal/document", "internal/textutil", "kernel", "kernel/api", "kernel/billing", "kernel/fault", "kernel/health", "markdownstore", "pagevm", "pagevm/mask", "pagevm/paging", "pagevm/toolcall", "replay", "serve/hook", "serve/proxy", "sessions", "transcript"},
 	"serve/telemetry": {".", "cachelayout", "kernel/api", "kernel/fault", "serve", "serve/meter", "serve/proxy"},
 
 	"summary":       {".", "internal/choice", "internal/textutil", "ledger", "pagevm", "pagevm/journal", "pagevm/toolcall", "transcript"},
