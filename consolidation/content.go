@@ -117,7 +117,7 @@ func (f *file) Faults() (out []health.Finding) {
 	}
 	switch {
 	case f.Err != nil && refused(f.Err):
-		add(health.Warning, 0, "can't be read: "+oneLine(f.Err.Error()), "what is meant as memory must be a regular file in the workspace, readable and not over workspace.max_file_size")
+		add(health.Warning, 0, "can't be read: "+oneLine(f.Err.Error()), "what is meant as memory must be a regular file in the workspace, readable and not over 32 MiB")
 	case f.Err != nil:
 		add(health.Error, 0, "can't be read: "+oneLine(f.Err.Error()), "give yourself the right to read it")
 	case f.Shadowed:

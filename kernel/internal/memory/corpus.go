@@ -104,7 +104,7 @@ func listMarkdown(ctx context.Context, st *markdownstore.Store, prefix string, s
 			case err == nil && f.Shadowed:
 				skip(skipped, f.Path, "MEMORY.md stands in its place")
 			case err == nil && f.TooLarge && c.Indexed:
-				skip(skipped, f.Path, "larger than files may be to be indexed; split it, or raise workspace.max_file_size")
+				skip(skipped, f.Path, "files over 32 MiB are not indexed; split it")
 			case err == nil && !f.Indexed:
 			case !yield(statOf(f), err):
 				return

@@ -134,7 +134,7 @@ func (c *copying) list(ctx context.Context) error {
 		case err != nil:
 			return err
 		case f.TooLarge:
-			c.left = append(c.left, CopyLeft{f.Path, fmt.Sprintf("it is larger than files may be: %d bytes; raise workspace.max_file_size", f.Size)})
+			c.left = append(c.left, CopyLeft{f.Path, fmt.Sprintf("it has %d bytes, and a file may have 32 MiB; split it", f.Size)})
 		default:
 			c.paths = append(c.paths, f.Path)
 		}
