@@ -46,7 +46,7 @@ type Calibration struct {
 	Version int `json:"version"`
 	// Ratio holds the moments of log(actual/estimated), so that half and double weigh the same.
 	Ratio moments `json:"log_ratio"`
-	// Framing holds the moments of the tokens added per message.
+	// Framing holds the mean and variance of the tokens that the provider adds per message.
 	Framing moments `json:"framing"`
 	// Window is the model's context window in tokens if no price book has it, 0 if unknown.
 	Window int `json:"window,omitempty"`

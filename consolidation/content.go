@@ -13,7 +13,7 @@ import (
 // mark matches a masker's replacement of a secret.
 var mark = textutil.LazyRegexp(`\[masked:([^\]\s]+)\]`)
 
-// severalSecrets is the most secrets of one rule in one file that are reported one by one.
+// severalSecrets is a limit: if a rule finds more secrets than this in one file, they are one finding.
 const severalSecrets = 3
 
 // secrets finds the lines with text that would be masked, except for examples. The secret itself

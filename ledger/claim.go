@@ -120,7 +120,8 @@ func (x *lexicon) claims(said string) []Claim {
 	return r.out
 }
 
-// cutAside cuts a sentence before a text in brackets or after a dash, and before a reason.
+// cutAside cuts a sentence into its main part and an aside. The aside begins with a bracket, with a
+// dash, or with "because", "but" or "which".
 func cutAside(s string) (main, aside string) {
 	at, size := len(s), 0
 	for _, mark := range [...]string{" (", "（", " – ", " — ", " - ", " because ", ", but ", ", which "} {

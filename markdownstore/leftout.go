@@ -34,7 +34,7 @@ const (
 	leftNotIncluded leftReason = "not_included"
 	// leftHidden: its name or a folder's begins with a dot.
 	leftHidden leftReason = "hidden"
-	// leftGenerated: it is in a folder of dependencies or of build results.
+	// leftGenerated: the file was left out because its folder holds dependencies or build results.
 	leftGenerated leftReason = "generated"
 )
 
@@ -48,8 +48,8 @@ type LeftOut struct {
 	Reasons []LeftCount `json:"reasons"`
 	// First are at most ten files, in the order of their reasons.
 	First []LeftFile `json:"first"`
-	// More reports whether more files may be left out, because not all folders without included
-	// files were searched.
+	// More reports whether the counts may be too low. That is so if the walk did not enter every folder
+	// that has no included file.
 	More bool `json:"more"`
 
 	found map[leftReason][]LeftFile

@@ -127,8 +127,8 @@ func (sc *scanner) inFence() bool {
 	return true
 }
 
-// leaveLists closes the list items whose content begins further right than the line. It keeps them
-// open for text that follows without a blank line.
+// leaveLists closes the list items whose content is indented more than the line. It stops at the
+// first item whose paragraph the line may continue.
 func (sc *scanner) leaveLists() {
 	for n := len(sc.lists); n > 0 && sc.ln.indent < sc.lists[n-1]; n-- {
 		if !sc.blank && !sc.opens() {

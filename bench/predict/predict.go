@@ -108,7 +108,7 @@ type call struct {
 	// read.
 	PredictedCold bool    `json:"predicted_cold"`
 	Verdict       verdict `json:"verdict"`
-	// PastTTL: the gap is the lifetime or more, by the clock alone.
+	// PastTTL reports whether the time since the previous call is at least the cache's lifetime.
 	PastTTL bool `json:"past_ttl"`
 	// Compacted marks the first call after the host changed its past. The call is not judged for
 	// warm or cold.

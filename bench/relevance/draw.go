@@ -94,8 +94,8 @@ func (d *knownEvaluation) draw(w io.Writer, p display.Style) error {
 	return err
 }
 
-// hits formats two shares in percent: the items that the first hit holds, and the items that any of
-// ten hits holds. For words it formats the share of hits that hold the word.
+// hits formats shares in percent: of the items, how many the first hit has, and how many any of the
+// first ten hits has. For a judge of words it formats how many hits have the word.
 func hits(k known) string {
 	if k.HitsHoldingShare != nil {
 		return fmt.Sprintf("%6s %6.1f", "", 100**k.HitsHoldingShare)

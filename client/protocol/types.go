@@ -1853,8 +1853,7 @@ type LeftOut struct {
 	Reasons []LeftCount `json:"reasons"`
 	// first are at most ten files, in the order of their reasons.
 	First []LeftFile `json:"first"`
-	// more reports whether more files may be left out, because not all folders without
-	// included files were searched.
+	// more reports whether the counts may be too low.
 	More bool `json:"more"`
 }
 

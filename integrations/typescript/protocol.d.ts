@@ -1803,7 +1803,7 @@ export interface LeftOut {
   reasons: LeftCount[];
   /** `first` are at most ten files, in the order of their reasons. */
   first: LeftFile[];
-  /** `more` reports whether more files may be left out, because not all folders without included files were searched. */
+  /** `more` reports whether the counts may be too low. */
   more: boolean;
 }
 

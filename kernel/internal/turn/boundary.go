@@ -54,7 +54,8 @@ func inBoundary[T any](ctx context.Context, d *Desk, of api.Boundary, point jour
 	})
 }
 
-// passBoundary ingests the messages, commits, and carries out the boundary's requests.
+// passBoundary ingests the messages that the host sends at a boundary, such as a compaction or the
+// session's end, commits them, and then does what the boundary asks for.
 func (d *Desk) passBoundary(ctx context.Context, s *session.Session, w *intake, b *boundary) (*api.Passed, error) {
 	out := &api.Passed{Outcome: api.Committed}
 	if b.point == journal.PointReset && b.Key != "" && s.Passed(b.Key) {

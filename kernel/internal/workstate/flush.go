@@ -170,8 +170,8 @@ func wordsItem(text string) string {
 	return ingest.PageID("fi", "human-words", strings.TrimRight(oneLine(text), " .!。！"))
 }
 
-// Repeats reports whether a passage of a day's log has nothing but persons' statements that are among
-// items, apart from headings and marks.
+// Repeats reports whether every statement in a passage of a day's log is one of items. Headings and
+// marks in the passage do not count.
 func Repeats(passage string, items map[string]bool) bool {
 	repeats := false
 	for line := range strings.Lines(passage) {

@@ -23,9 +23,9 @@ func (c *core) notThere(op, at string) error {
 // tries is how many units [Store.within] begins while other processes write to the folder.
 const tries = 16
 
-// within runs f with the open unit of a folder. Without an open unit, it begins a unit and gives f
-// the store of that unit. If that unit is overtaken, f runs again in a new unit. With seen, the
-// first unit does not read a known folder.
+// within runs f in the folder's open unit of work. If no unit is open, within opens one and gives f
+// its store. If another machine writes the folder meanwhile, f runs again in a new unit. If seen is
+// set, the first unit uses the folder's content that this machine already holds.
 func (s *Store) within(folder string, seen bool, f func(s *Store, u *unit) error) error {
 	at := s.core.folder(folder)
 	at.mu.Lock()
