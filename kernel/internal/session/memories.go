@@ -109,8 +109,8 @@ func (s *Session) Promised() []journal.Entry {
 }
 
 // Heard returns a function that reports whether a passage of a day's log has nothing but what persons
-// stated in this session. The function is nil if a message of the session has left the prompts of
-// its host, which then may no longer show these words.
+// stated in this session. The function is nil if a message of the session may have left the prompts of
+// its host, which then must be reminded of these words, and if the session's entries can't be read.
 func (s *Session) Heard() func(passage string) bool {
 	if p := (kept{s}).Progress(); s.Journal == nil || p.Compactions > 0 || p.Cut != "" {
 		return nil
