@@ -53,17 +53,17 @@ const (
 )
 
 // members are the names of the counts in the Messages API, in chat completions and their
-// extensions, in the Responses API and Codex, in Gemini, in Pi and Gemini's command line, and in
-// this package. The name after a dot is a member of an object.
+// extensions, in the Responses API and Codex, in Gemini, in Pi, OpenCode and Gemini's command line,
+// and in this package. The name after a dot is a member of an object.
 var members = [counts][]string{
 	whole:         {"prompt_tokens", "promptTokenCount", "prompt_token_count"},
 	rest:          {"input_tokens", "input"},
 	tools:         {"toolUsePromptTokenCount", "tool_use_prompt_token_count", "tool"},
 	missed:        {"prompt_cache_miss_tokens"},
 	readWithin:    {"prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens", "cached_input_tokens", "cachedContentTokenCount", "cached_content_token_count", "cached"},
-	readBeside:    {"cache_read_input_tokens", "cache_read_tokens", "cacheRead"},
+	readBeside:    {"cache_read_input_tokens", "cache_read_tokens", "cacheRead", "cache.read"},
 	writtenWithin: {"prompt_tokens_details.cache_write_tokens", "prompt_tokens_details.cache_creation_tokens", "input_tokens_details.cache_write_tokens", "cache_write_input_tokens"},
-	writtenBeside: {"cache_creation_input_tokens", "cacheWrite"},
+	writtenBeside: {"cache_creation_input_tokens", "cacheWrite", "cache.write"},
 	written5m:     {"cache_creation.ephemeral_5m_input_tokens", "cache_write_5m_tokens"},
 	written1h:     {"cache_creation.ephemeral_1h_input_tokens", "cache_write_1h_tokens", "cacheWrite1h"},
 	output:        {"output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count", "output"},
@@ -72,7 +72,7 @@ var members = [counts][]string{
 
 // UnmarshalJSON reads a usage object as a provider writes it: of the Messages API, chat
 // completions (with the additions of DeepSeek, OpenRouter and LiteLLM), the Responses API, and
-// Gemini's usageMetadata; as Codex, Pi and Gemini CLI record it; or with the members of this
+// Gemini's usageMetadata; as Codex, Pi, OpenCode and Gemini CLI record it; or with the members of this
 // type. It subtracts the cached tokens from a figure that includes them, so that the fields are
 // disjoint. It ignores unknown members and members that are null. An empty object is no usage.
 // UnmarshalJSON returns an error that names the member if a figure is not a whole number, is

@@ -46,6 +46,7 @@ func TestUsageOfProviders(t *testing.T) {
 		{"openrouter", `{"prompt_tokens":1000,"completion_tokens":9,"cost":0.01,"is_byok":false,"prompt_tokens_details":{"cached_tokens":300,"cache_write_tokens":200}}`, u{500, 300, 200, 0, 9}},
 		{"moonshot", `{"prompt_tokens":1000,"completion_tokens":9,"total_tokens":1009,"cached_tokens":768}`, u{232, 768, 0, 0, 9}},
 		{"codex", `{"input_tokens":1000,"cached_input_tokens":600,"output_tokens":50,"reasoning_output_tokens":9,"total_tokens":1050}`, u{400, 600, 0, 0, 50}},
+		{"OpenCode", `{"total":61675,"input":675,"output":128,"reasoning":37,"cache":{"read":59008,"write":1864}}`, u{675, 59008, 1864, 0, 128}},
 		{"pi", `{"input":4,"output":9,"cacheRead":100,"cacheWrite":700,"cacheWrite1h":600,"totalTokens":813,"cost":{"input":0.1,"output":0.2,"total":0.3}}`, u{4, 100, 100, 600, 9}},
 		{"gemini cli", `{"input":4000,"output":90,"cached":3000,"thoughts":200,"tool":0,"total":4290}`, u{1000, 3000, 0, 0, 290}},
 		{"our own", `{"input_tokens":4,"cache_read_tokens":100,"cache_write_5m_tokens":7,"cache_write_1h_tokens":8,"output_tokens":9}`, u{4, 100, 7, 8, 9}},
