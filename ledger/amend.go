@@ -52,7 +52,7 @@ const leastTold = 20
 // sentencesIn returns the sentences of all paragraphs of a text.
 func sentencesIn(text string) (out []sentence) {
 	for _, p := range paragraphs(text) {
-		out = append(out, sentences(p)...)
+		out = append(out, sentences(p.text)...)
 	}
 	return out
 }

@@ -20,6 +20,7 @@ const (
 	Rule       Kind = "rule"       // wishes or forbids something
 	Decision   Kind = "decision"   // says what was chosen
 	Correction Kind = "correction" // says that something is otherwise
+	Request    Kind = "request"    // asks for the next step of the work
 )
 
 // Statement is a sentence that states something.
@@ -53,18 +54,27 @@ func Read(own string) []Statement {
 	once := document(own) || command(own)
 	for _, p := range paragraphs(own) {
 		before := ""
-		for _, s := range sentences(p) {
+		for _, s := range sentences(p.text) {
 			if st, ok := read(s, before); ok && len(out) < mostStatement && (st.Lasting || len(own) < longMessage) {
 				st.Lasting = st.Lasting && !once
+				if strings.HasSuffix(p.text, s.said) && len(st.Text)+len(p.next) < mostSentence {
+					st.Text = strings.TrimSpace(st.Text + " " + p.next)
+				}
 				out = append(out, st)
 			}
-			if end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s.said, " *_")); (end == ':' || end == '：') && s.has("examples", "reported") {
+			if announces(s.said) && s.has("examples", "reported") {
 				return out // a draft, a quotation or data follows
 			}
 			before = s.said
 		}
 	}
 	return out
+}
+
+// announces reports whether a sentence ends with a colon, so that the next line belongs to it.
+func announces(said string) bool {
+	end, _ := utf8.DecodeLastRuneInString(strings.TrimRight(said, " *_"))
+	return end == ':' || end == '：'
 }
 
 // document reports whether a text has the form of a document: a plan, a report or a brief, which a
@@ -213,7 +223,33 @@ func read(s sentence, before string) (st Statement, ok bool) {
 		return Statement{}, false
 	}
 	st.Lasting = st.Lasting && (s.has("reminds") && st.Kind == Fact || !s.atHand(st.Kind))
+	if st.Kind == Rule && !st.Lasting && s.step() {
+		st.Kind = Request
+	}
 	return st, true
+}
+
+// step reports whether a wish is for the next step of the work: it begins with a task ("let's check
+// the logs"), reports what the person sees, or names nothing ("I'd prefer that").
+func (s *sentence) step() bool {
+	if !s.wide && len(s.core()) < 4 && s.has("pointing") || s.begins("unsure") {
+		return true
+	}
+	rules, first := s.lasts() || s.has("orders", "limits", "firm"), true
+	for c := range s.clauses() {
+		if (c.begins("oneself") || c.begins("pointing")) && c.has("events") || !rules && first && c.begins("tasks") {
+			return true
+		}
+		core := c.core()
+		if at, n := meanings()["proposes"].find(core); at == 0 && !rules {
+			task := strings.Join(core[n:], " ")
+			if does := newSentence(task, task); does.begins("tasks") || does.begins("steps") {
+				return true
+			}
+		}
+		first = first && len(core) == 0
+	}
+	return false
 }
 
 // atHand reports whether a statement of a kind is a part of the work at hand: of an argument, a
@@ -498,31 +534,48 @@ func katakana(text string) bool {
 	return false
 }
 
+// paragraph is a paragraph or a list item. next is the first line after a paragraph that ends with a
+// colon, unless that line is a list item. It may be code.
+type paragraph struct{ text, next string }
+
 // paragraphs returns the paragraphs and list items of a text, without lines that are code, tables,
-// quotations or output of programs. A line that was wrapped goes on in the next.
-func paragraphs(text string) (out []string) {
+// quotations or output of programs. A line that was wrapped goes on in the next. The text ends where
+// a copy of a terminal begins.
+func paragraphs(text string) (out []paragraph) {
 	open, code := false, false
 	before := 0
 	for line := range strings.Lines(text) {
 		t := strings.TrimSpace(line)
-		item := strings.TrimLeft(t, "-*+• \t")
-		if mark, rest, ok := strings.Cut(item, " "); ok && len(mark) < 4 && strings.HasSuffix(mark, ")") || strings.HasSuffix(mark, ".") && strings.Trim(mark, "0123456789.") == "" {
-			item = rest
+		item := bullet.ReplaceAllString(t, "")
+		fence := strings.HasPrefix(t, "```")
+		if !code && terminal.MatchString(t) {
+			return out
+		}
+		if n := len(out); n > 0 && announces(out[n-1].text) && out[n-1].next == "" && t != "" && !fence && (code || item == t) {
+			out[n-1].next = t
 		}
 		switch {
-		case strings.HasPrefix(t, "```"):
+		case fence:
 			open, code = false, !code
 		case code || t == "" || foreign(line, t) || foreign(item, item):
 			open = false
 		case open && item == t && before >= wrapped:
-			out[len(out)-1] += " " + t
+			last := &out[len(out)-1]
+			last.text, last.next = last.text+" "+t, ""
 		default:
-			out, open = append(out, item), true
+			out, open = append(out, paragraph{text: item}), true
 		}
 		before = len(t)
 	}
 	return out
 }
+
+// bullet matches the mark of a list item. terminal matches the first lines of a terminal's text: a
+// shell's prompt with a command, or a title in a program's help.
+var (
+	bullet   = textutil.LazyRegexp(`^(?:[-*+•][ \t]+)*(?:\S{0,3}\)[ \t]|[0-9.]*\.[ \t])?[ \t]*`)
+	terminal = textutil.LazyRegexp(`^(?:[\w.-]+@[\w.-]+[: ]\S+ ?[%$#]|[\w.-]+ [\w~/.-]+ %|[~/][\w/.-]* ?[%$❯]|[❯➜]) \S|^(?:Usage|Flags|Options|Commands|Available Commands):$`)
+)
 
 // foreign reports whether a line is not prose but code, a table, a quotation or a program's output.
 func foreign(line, t string) bool {

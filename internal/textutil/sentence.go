@@ -8,7 +8,8 @@ import (
 
 // Sentences yields the sentences of a line with the marks that end them, without spaces around them.
 // In a script with spaces, a mark ends a sentence only before a space or at the end of the line. A
-// full stop does not end a sentence if [Abbreviated] holds for the text before it.
+// full stop does not end a sentence if [Abbreviated] holds for the text before it, and a semicolon
+// does not end one within parentheses.
 func Sentences(line string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start := 0
@@ -17,7 +18,7 @@ func Sentences(line string) iter.Seq[string] {
 			at := i
 			i += size
 			wide := strings.ContainsRune("。！？；؟।", r)
-			if !wide && (!strings.ContainsRune(".!?;", r) || i < len(line) && line[i] != ' ' || r == '.' && Abbreviated(line[start:at])) {
+			if !wide && (!strings.ContainsRune(".!?;", r) || i < len(line) && line[i] != ' ' || r == '.' && Abbreviated(line[start:at]) || r == ';' && strings.Count(line[start:at], "(") > strings.Count(line[start:at], ")")) {
 				continue
 			}
 			if s := strings.TrimSpace(line[start:i]); s != "" && !yield(s) {
