@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/memkernel/memkernel"
+	"github.com/memkernel/memkernel/internal/textutil"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/summary"
 )
@@ -187,8 +188,8 @@ func (u *updater) result(r *memkernel.ToolResult, before summary.State) {
 
 // complaint returns an error line, "" if the line is a host's notice rather than a tool's
 // message. A notice is a line in brackets of either kind (no output, an interruption), a report
-// that a parallel call failed, or a line without a letter. Nothing can be learned from such a
-// failure.
+// that a parallel call failed, a server's report that it is busy, or a line without a letter. Nothing
+// can be learned from such a failure.
 func (u *updater) complaint(line string) string {
 	line = u.gist(line, errorRunes)
 	for _, pair := range [...]string{"()", "[]"} {
@@ -196,11 +197,14 @@ func (u *updater) complaint(line string) string {
 			return ""
 		}
 	}
-	if line == "Sibling tool call errored" || !strings.ContainsFunc(line, unicode.IsLetter) {
+	if line == "Sibling tool call errored" || busy.MatchString(line) || !strings.ContainsFunc(line, unicode.IsLetter) {
 		return ""
 	}
 	return line
 }
+
+// busy matches the words by which a server asks to come back later.
+var busy = textutil.LazyRegexp(`(?i)\brate.?limit|too many requests|\boverloaded\b|\b(?:error|status|code)\W+(?:code\W+)?\(?429\b`)
 
 // worked notes the files of a call that succeeded, and the failures that it resolves.
 func (u *updater) worked(a attempt) {

@@ -131,7 +131,7 @@ type work struct {
 	NextAction   freeText  `yaml:"next_action"`
 	// Request is the user's newest message, if Topic holds less of it.
 	Request freeText `yaml:"request,omitempty"`
-	// Report is the beginning of the agent's last words.
+	// Report is the beginning of the agent's last words, and their end if it is no question.
 	Report freeText `yaml:"report,omitempty"`
 	// Place is the branch and the directory of the work, with the last check and its outcome.
 	Place freeText `yaml:"place,omitempty"`

@@ -79,7 +79,7 @@ func (u *updater) keepAgentText(text string) {
 		return
 	}
 	t := &u.s.Thread
-	t.Reply = textutil.Columns(text)
+	t.Reply, t.Report = textutil.Columns(text), u.gist(text, reportRunes)
 	e := exchangeCapture{Role: roleAgent, Gist: u.gist(text, gistRunes), Seq: t.Captured}
 	if n := len(t.Tail); n > 0 && t.Tail[n-1].Role == roleAgent {
 		t.Tail[n-1] = e

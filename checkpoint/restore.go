@@ -105,7 +105,10 @@ func Restore(c *Checkpoint, opt *RestoreOptions) string {
 	if o.Count == nil {
 		o.Count = func(s string) int { return (len(s) + 2) / 3 }
 	}
-	r := newRestorer(c, o)
+	r := newRestorer(c, o, full)
+	if !r.begins() {
+		r = newRestorer(c, o, brief)
+	}
 	for len(r.head) > 0 && o.Count(r.text()) > o.Cap {
 		if len(r.parts) > 0 {
 			r.parts = r.parts[:len(r.parts)-1] // not even the counts fit
@@ -144,14 +147,26 @@ type restorer struct {
 	parts []part
 }
 
-func newRestorer(c *Checkpoint, o RestoreOptions) *restorer {
-	r := &restorer{o: o, id: line(c.Meta.CheckpointID, nameRunes), head: append(heading(c, o), working(c)...)}
+func newRestorer(c *Checkpoint, o RestoreOptions, most lengths) *restorer {
+	r := &restorer{o: o, id: line(c.Meta.CheckpointID, nameRunes), head: append(heading(c, o), working(c, most)...)}
 	for _, p := range lists(c) {
 		if p.items = r.unsaid(p); len(p.items) > 0 {
 			r.parts = append(r.parts, p)
 		}
 	}
 	return r
+}
+
+// begins reports whether the text fits with the entries that its lists get in the first round.
+func (r *restorer) begins() bool {
+	begun := *r
+	begun.parts = slices.Clone(r.parts)
+	for i := range begun.parts {
+		if p := &begun.parts[i]; p.rounds == 0 {
+			p.shown = min(p.turn, len(p.items))
+		}
+	}
+	return r.o.Count(begun.text()) <= r.o.Cap
 }
 
 // unsaid returns the items of a list without those that the text says already. Of rules and decisions
@@ -174,7 +189,9 @@ func (r *restorer) unsaid(p part) []string {
 	return slices.DeleteFunc(p.items, func(item string) bool {
 		text := strings.TrimSuffix(unlisted(item), "…")
 		return strings.Contains(said, text) || slices.ContainsFunc(r.parts, func(q part) bool {
-			return q.kind == "constraints" && slices.ContainsFunc(q.items, func(rule string) bool { return strings.Contains(text, unlisted(rule)) })
+			return q.kind == "constraints" && slices.ContainsFunc(q.items, func(rule string) bool {
+				return strings.Contains(text, unlisted(rule)) || strings.Contains(unlisted(rule), text)
+			})
 		})
 	})
 }
@@ -235,8 +252,12 @@ func heading(c *Checkpoint, o RestoreOptions) []string {
 	return append(out, saved+"\n")
 }
 
-// The lengths, in runes, of the goal, of the user's newest message and of the agent's last words.
-const goalRunes, askedRunes, reportRunes = 200, 200, 400
+// lengths are the most runes of the goal, of the user's newest message and of the agent's last words.
+type lengths struct{ goal, asked, report int }
+
+// A text has the full lengths if the newest entries of every list about the work fit as well, and
+// otherwise the brief lengths.
+var full, brief = lengths{goal: 280, asked: 400, report: 720}, lengths{goal: 200, asked: 200, report: 400}
 
 // narrow returns a text as one line, cut to about the tokens that the given number of letters takes. A
 // wide character takes more tokens than a letter.
@@ -245,9 +266,24 @@ func narrow[T ~string](s T, runes int) string {
 	return line(text, runes*utf8.RuneCountInString(text)/max(1, textutil.Columns(text)))
 }
 
-// working returns the lines about the moment. The goal is the session's first request unless a
-// host set another one.
-func working(c *Checkpoint) []string {
+// ends returns a text as one line. If it is longer than the given number of runes, the line leaves out
+// the middle, since agents end with an offer of the next step.
+func ends(s freeText, runes int) string {
+	whole := line(s, len(s))
+	if narrow(whole, runes) == whole {
+		return whole
+	}
+	head, tail, cut := strings.Cut(whole, "… ")
+	if most := runes / 3; !cut || utf8.RuneCountInString(tail) > most {
+		end := []rune(whole)
+		_, tail, _ = strings.Cut(string(end[len(end)-most:]), " ")
+	}
+	return strings.TrimSuffix(narrow(head, runes-utf8.RuneCountInString(tail)), "…") + "… " + tail
+}
+
+// working returns the lines about the work in progress. The goal is the session's first request unless
+// a host set another one.
+func working(c *Checkpoint, most lengths) []string {
 	w := c.Working
 	var out []string
 	add := func(key, value string) {
@@ -255,8 +291,8 @@ func working(c *Checkpoint) []string {
 			out = append(out, key+": "+value+"\n")
 		}
 	}
-	asked := narrow(w.asked(), askedRunes)
-	if goal := narrow(w.Goal, goalRunes); goal != asked {
+	asked := narrow(w.asked(), most.asked)
+	if goal := narrow(w.Goal, most.goal); goal != asked {
 		add("Goal, as first stated", goal)
 	}
 	add("Last request", asked)
@@ -271,7 +307,7 @@ func working(c *Checkpoint) []string {
 		status += ", interrupted at " + strings.TrimSpace(line(w.LastToolCall.Name, 60)+" "+line(w.LastToolCall.ParamsSummary, gistRunes))
 	}
 	add("Status", status)
-	add("The agent's last words", narrow(w.Report, reportRunes))
+	add("The agent's last words", ends(w.Report, most.report))
 	if next := narrow(w.NextAction, 200); !strings.HasPrefix(next, answerTo) && !strings.HasSuffix(next, ": "+line(w.Topic, topicRunes)) {
 		add("Next action", next)
 	}
@@ -366,20 +402,20 @@ func decisionItems(c *Checkpoint) []string {
 	return out
 }
 
-// within returns the deepest directory that holds two thirds of the paths, and the paths relative
-// to it. Paths outside of the directory stay as they are.
+// within returns the paths relative to the directory that shortens them most, and that directory.
+// Paths outside of the directory stay as they are.
 func within(paths []nameText) (short []nameText, dir string) {
-	count, common := map[string]int{}, ""
+	saved, common := map[string]int{}, ""
 	for _, p := range paths {
 		d := string(p)
 		for i := strings.LastIndexByte(d, '/'); i > 0; i = strings.LastIndexByte(d, '/') {
 			d = d[:i]
-			if count[d]++; count[d]*3 >= len(paths)*2 && len(d) > len(common) {
+			if saved[d] += len(d); saved[d] > saved[common] || saved[d] == saved[common] && len(d) > len(common) {
 				common = d
 			}
 		}
 	}
-	if count[common] < 2 || len(common) < 8 {
+	if saved[common] < 2*len(common) || len(common) < 8 {
 		return paths, ""
 	}
 	for _, p := range paths {

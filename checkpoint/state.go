@@ -146,7 +146,7 @@ type threadState struct {
 	Pivots []exchangeCapture `json:"pivots,omitempty"`
 	// Tail has the last two exchanges.
 	Tail []exchangeCapture `json:"tail,omitempty"`
-	// Report is the beginning of the agent's last words.
+	// Report is the beginning of the agent's last words, and their end if it is no question.
 	Report string `json:"report,omitempty"`
 	// Reply is the length, in columns, of the agent's last text since the user spoke.
 	Reply int `json:"reply,omitempty"`

@@ -21,6 +21,7 @@ const (
 	nameRunes     = 120
 	pathRunes     = 240
 	errorRunes    = 120
+	reportRunes   = 400
 )
 
 // sourceBytes is how many bytes of a text are read for an excerpt of its start.
@@ -110,22 +111,25 @@ func (u *updater) message() {
 	if !slices.Equal(before.Todos, t.Reader.Todos) {
 		t.Planned = t.Reader.Turn
 	}
-	if a := t.Reader.Ask.Report; a != "" {
-		t.Report = a
-	}
 	for _, e := range t.Reader.Reports {
 		if e.Commits() {
 			touch(&u.s.Resources.Commits, e.Text, t.Captured, maxCommits)
 		}
 	}
 	u.decisions(before)
-	rules := &u.s.Decisions.Constraints // those that the reader found in the message are added
-	for _, e := range t.Reader.Constraints {
+	rules := &u.s.Decisions.Constraints
+	for _, e := range slices.Backward(t.Reader.Constraints) { // the first rule of a message counts as its newest
 		if !slices.ContainsFunc(*rules, func(c constraintCapture) bool { return c.What == e.Text }) {
 			*rules = capped(append(*rules, constraintCapture{Key: e.Key, What: e.Text, Seq: t.Captured}), maxConstraints)
 		}
 	}
 	u.speak()
+	if a := t.Reader.Ask; a.Report != "" {
+		t.Report = a.Report
+		if end := a.Offer(); strings.HasSuffix(a.Report, "…") && !strings.Contains(a.Report, end) {
+			t.Report += " " + end
+		}
+	}
 	for i := range u.m.Parts { // the calls and results, in order
 		switch p := &u.m.Parts[i]; {
 		case p.Kind == memkernel.PartToolUse && p.Call != nil && u.m.Origin == memkernel.OriginHost:

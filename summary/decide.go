@@ -2,6 +2,7 @@ package summary
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/memkernel/memkernel/internal/choice"
 )
@@ -14,6 +15,18 @@ func ask(text string) openAsk {
 		out.Options = append(out.Options, oneLine(o, optionRunes))
 	}
 	return out
+}
+
+// Offer returns the end of a text that asks no question, with the options that it listed. It is ""
+// for a question, which is an open item.
+func (a openAsk) Offer() string {
+	switch {
+	case a.Question:
+		return ""
+	case strings.HasSuffix(a.Text, ":"):
+		return oneLine(a.Text+" "+strings.Join(a.Options, "; "), questionRunes)
+	}
+	return a.Text
 }
 
 // decide records a decision if the user's message answers the assistant's question, and reports

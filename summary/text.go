@@ -11,7 +11,7 @@ import (
 // Excerpt lengths, in runes.
 const (
 	goalRunes       = 280
-	requestRunes    = 200
+	requestRunes    = 400
 	constraintRunes = 220
 	questionRunes   = choice.QuestionRunes
 	replyRunes      = choice.ReplyRunes
