@@ -80,7 +80,7 @@ func (u *updater) keepAgentText(text string) {
 	}
 	t := &u.s.Thread
 	t.Reply, t.Report = textutil.Columns(text), u.gist(text, reportRunes)
-	e := exchangeCapture{Role: roleAgent, Gist: u.gist(text, gistRunes), Seq: t.Captured}
+	e := exchangeCapture{Role: roleAgent, Gist: summary.Excerpt(t.Report, gistRunes), Seq: t.Captured}
 	if n := len(t.Tail); n > 0 && t.Tail[n-1].Role == roleAgent {
 		t.Tail[n-1] = e
 		return

@@ -114,7 +114,8 @@ type sentence struct {
 }
 
 func newSentence(said, means string) sentence {
-	return sentence{said, means, wordsOf(means), strings.ToLower(means), strings.ContainsFunc(means, isWide)}
+	low := strings.ToLower(means)
+	return sentence{said, means, wordsOf(low), low, strings.ContainsFunc(means, isWide)}
 }
 
 // has reports whether the sentence has a phrase of one of the meanings.
@@ -125,6 +126,9 @@ func (s *sentence) has(names ...string) bool {
 // lasts reports whether the sentence has a word like "always" or "from now on". In a report of an
 // action, and in an afterthought ("a cent short, always down"), such a word tells how often.
 func (s *sentence) lasts() bool {
+	if !s.has("lasting") {
+		return false
+	}
 	m := meanings()
 	clauses := 0
 	for c := range s.clauses() {
@@ -349,6 +353,10 @@ func (s *sentence) clauses() iter.Seq[*sentence] {
 				}
 			}
 			at := len(s.means) - len(rest)
+			if end == len(s.means) {
+				yield(s)
+				return
+			}
 			clause := newSentence(s.said[at:at+end], rest[:end])
 			if !yield(&clause) {
 				return
@@ -546,9 +554,9 @@ func paragraphs(text string) (out []paragraph) {
 	before := 0
 	for line := range strings.Lines(text) {
 		t := strings.TrimSpace(line)
-		item := bullet.ReplaceAllString(t, "")
+		item := unlisted(t)
 		fence := strings.HasPrefix(t, "```")
-		if !code && terminal.MatchString(t) {
+		if !code && strings.ContainsAny(t, "%$#❯➜:") && terminal.MatchString(t) {
 			return out
 		}
 		if n := len(out); n > 0 && announces(out[n-1].text) && out[n-1].next == "" && t != "" && !fence && (code || item == t) {
@@ -570,12 +578,24 @@ func paragraphs(text string) (out []paragraph) {
 	return out
 }
 
-// bullet matches the mark of a list item. terminal matches the first lines of a terminal's text: a
-// shell's prompt with a command, or a title in a program's help.
-var (
-	bullet   = textutil.LazyRegexp(`^(?:[-*+•][ \t]+)*(?:\S{0,3}\)[ \t]|[0-9.]*\.[ \t])?[ \t]*`)
-	terminal = textutil.LazyRegexp(`^(?:[\w.-]+@[\w.-]+[: ]\S+ ?[%$#]|[\w.-]+ [\w~/.-]+ %|[~/][\w/.-]* ?[%$❯]|[❯➜]) \S|^(?:Usage|Flags|Options|Commands|Available Commands):$`)
-)
+// unlisted returns a line without the marks of a list item.
+func unlisted(line string) string {
+	for {
+		mark, n := utf8.DecodeRuneInString(line)
+		if !strings.ContainsRune("-*+•", mark) || n == len(line) || line[n] != ' ' && line[n] != '\t' {
+			break
+		}
+		line = strings.TrimLeft(line[n:], " \t")
+	}
+	if mark, rest, ok := strings.Cut(line, " "); ok && (len(mark) < 4 && strings.HasSuffix(mark, ")") || strings.HasSuffix(mark, ".") && strings.Trim(mark, "0123456789.") == "") {
+		return rest
+	}
+	return line
+}
+
+// terminal matches the first lines of a terminal's text: a shell's prompt with a command, or a title
+// in a program's help.
+var terminal = textutil.LazyRegexp(`^(?:[\w.-]+@[\w.-]+[: ]\S+ ?[%$#]|[\w.-]+ [\w~/.-]+ %|[~/][\w/.-]* ?[%$❯]|[❯➜]) \S|^(?:Usage|Flags|Options|Commands|Available Commands):$`)
 
 // foreign reports whether a line is not prose but code, a table, a quotation or a program's output.
 func foreign(line, t string) bool {

@@ -47,6 +47,7 @@ type Spans struct {
 type span struct {
 	Span
 	text, label *body
+	own         body // text, unless an earlier span has it
 }
 
 // body is a text that is analysed once.
@@ -57,10 +58,11 @@ type body struct {
 	made  atomic.Pointer[digest]
 }
 
-func newBody(text string) *body {
-	return &body{text: text, ascii: !strings.ContainsFunc(text, func(r rune) bool {
+// read sets the text of a new body.
+func (b *body) read(text string) {
+	b.text, b.ascii = text, !strings.ContainsFunc(text, func(r rune) bool {
 		return r >= utf8.RuneSelf && r != utf8.RuneError && unicode.In(r, unicode.L, unicode.N, unicode.M)
-	})}
+	})
 }
 
 // digest returns the digest of the body, analysed in the language lang if it is in ASCII, else in
@@ -92,7 +94,8 @@ func (s *Spans) With(spans ...Span) *Spans {
 	for _, sp := range spans {
 		label, ok := labels[sp.Label]
 		if !ok {
-			label = newBody(sp.Label)
+			label = &body{}
+			label.read(sp.Label)
 			labels[sp.Label] = label
 		}
 		i, ok := at[sp.ID]
@@ -102,9 +105,11 @@ func (s *Spans) With(spans ...Span) *Spans {
 			all = append(all, nil)
 		}
 		if was := all[i]; was != nil && was.Text == sp.Text {
-			all[i] = &span{sp, was.text, label}
+			all[i] = &span{Span: sp, text: was.text, label: label}
 		} else {
-			all[i] = &span{sp, newBody(sp.Text), label}
+			made := &span{Span: sp, label: label}
+			made.own.read(sp.Text)
+			made.text, all[i] = &made.own, made
 		}
 	}
 	return &Spans{spans: all}

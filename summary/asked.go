@@ -22,6 +22,9 @@ func questionsOf(mask masker, in toolcall.Args) (ask string, out []question) {
 		Question string `json:"question"`
 	}
 	one, many := in.Text("question"), in.Get("questions")
+	if many == "" && (one == "" || in.Get("options") == "") {
+		return "", nil
+	}
 	var qs []hosts
 	if many == "" || json.Unmarshal([]byte(many), &qs) != nil {
 		if one == "" || in.Get("options") == "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/internal/choice"
 	"github.com/memkernel/memkernel/internal/textutil"
+	"github.com/memkernel/memkernel/ledger"
 	"github.com/memkernel/memkernel/pagevm/toolcall"
 	"github.com/memkernel/memkernel/transcript"
 )
@@ -129,7 +130,7 @@ func (u *updater) rejection(c Call, said string) {
 		return
 	}
 	u.s.Request = u.entry("r", "", gist(said, requestRunes))
-	u.rules(said)
+	u.rules(ledger.Read(said))
 	switch {
 	case choice.Wonders(said):
 	case len(c.Questions) == 1 && isDialog(c.Name):
@@ -245,9 +246,10 @@ func (u *updater) checked(cmd command, first, last string) {
 	if cmd.Status == statusStarted || cmd.Status == statusStopped {
 		return
 	}
-	u.s.Threads = remove(slices.Clone(u.s.Threads), func(e Entry) bool {
-		return e.Text == cmd.Text || cmd.Status == statusOK && covers(cmd.Text, e.Text)
-	})
+	settled := func(e Entry) bool { return e.Text == cmd.Text || cmd.Status == statusOK && covers(cmd.Text, e.Text) }
+	if slices.ContainsFunc(u.s.Threads, settled) {
+		u.s.Threads = remove(slices.Clone(u.s.Threads), settled)
+	}
 	if Failed(cmd.Status) {
 		e := u.entry("t", "check", cmd.Text)
 		e.Why = oneLine(errorLine(first, last), errorRunes)

@@ -6,9 +6,9 @@ import (
 	"github.com/memkernel/memkernel/ledger"
 )
 
-// rules records the rules and corrections of a person's own words.
-func (u *updater) rules(text string) {
-	for _, st := range ledger.Read(text) {
+// rules records the rules and corrections among a person's statements.
+func (u *updater) rules(said []ledger.Statement) {
+	for _, st := range said {
 		if st.Kind == ledger.Rule || st.Kind == ledger.Correction {
 			u.constraint(oneLine(st.Text, constraintRunes))
 		}

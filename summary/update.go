@@ -134,10 +134,11 @@ func (u *updater) request(text string) {
 			c.Since++
 		}
 	}
+	said := ledger.Read(text)
 	if strings.HasPrefix(text, transcript.PlanAccepted) {
 		u.decided("plan", oneLine(text, DecisionRunes))
 	} else if text != "" && !u.decide(text) {
-		for _, st := range ledger.Read(text) {
+		for _, st := range said {
 			if st.Kind == ledger.Decision {
 				u.decided("statement", oneLine(st.Text, DecisionRunes))
 			}
@@ -154,7 +155,7 @@ func (u *updater) request(text string) {
 		u.s.Goal = e
 		u.s.Goal.Text = gist(text, goalRunes)
 	}
-	u.rules(text)
+	u.rules(said)
 }
 
 // say reads a text of the assistant's.

@@ -60,6 +60,7 @@ type repairer struct {
 	asked   map[string]*memkernel.ToolCall // the call as it was handed in, by repaired id
 	used    map[string]int                 // how often a call id was met
 	now     map[string][]string            // host's call id to the repaired ids it means now
+	ids     []string                       // all repaired ids, of which now and the turns have parts
 	done    map[string]bool                // answered, by repaired id
 	role    memkernel.Role                 // of synthetic results
 	notes   []Note
@@ -170,7 +171,7 @@ func (h *repairer) place(t *turn) *turn {
 // continued without a result, the call is a later one. Simultaneous and later calls get ids of
 // their own.
 func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message {
-	parts, owned := m.Parts, false
+	parts, owned, first := m.Parts, false, len(h.ids)
 	for k := 0; k < len(parts); k++ {
 		if !isCall(&parts[k]) {
 			continue
@@ -201,12 +202,22 @@ func (h *repairer) calls(i int, m memkernel.Message, t *turn) memkernel.Message 
 		if wrong != "" {
 			h.note("malformed-call", i, m.Key, nil, "call %s can't be sent as it is: %s; it goes out as %s with the input %.200s", call.ID, wrong, call.Name, call.Input)
 		}
-		h.now[id] = append(h.now[id], call.ID)
-		h.owner[call.ID], h.asked[call.ID] = t, p.Call
-		t.want = append(t.want, call.ID)
-		if again || wrong != "" {
-			parts[k].Call, parts[k].Raw = &call, ""
+		h.ids = append(h.ids, call.ID)
+		if n := len(h.ids); h.now[id] == nil {
+			h.now[id] = h.ids[n-1 : n : n]
+		} else {
+			h.now[id] = append(h.now[id], call.ID)
 		}
+		h.owner[call.ID], h.asked[call.ID] = t, p.Call
+		if again || wrong != "" {
+			mended := call
+			parts[k].Call, parts[k].Raw = &mended, ""
+		}
+	}
+	if n := len(h.ids); t.want == nil {
+		t.want = h.ids[first:n:n]
+	} else {
+		t.want = append(t.want, h.ids[first:]...)
 	}
 	m.Parts = parts
 	return m
@@ -249,18 +260,28 @@ func (h *repairer) answer(i int, m memkernel.Message) {
 	var rest []memkernel.Part
 	var owners []*turn
 	mine := map[*turn][]memkernel.Part{}
-	for _, p := range m.Parts {
+	for k, p := range m.Parts {
 		if !isResult(&p) {
 			rest = append(rest, p)
-		} else if t, q, ok := h.claim(i, m.Key, p); ok {
-			if mine[t] == nil {
-				owners = append(owners, t)
+			continue
+		}
+		t, q, ok := h.claim(i, m.Key, p)
+		switch {
+		case !ok:
+		case mine[t] == nil:
+			owners = append(owners, t)
+			if mine[t] = m.Parts[k : k+1 : k+1]; q.Result != p.Result {
+				mine[t] = []memkernel.Part{q}
 			}
+		default:
 			mine[t] = append(mine[t], q)
 		}
 	}
-	last := len(h.turns) - 1
-	if slices.ContainsFunc(owners, func(t *turn) bool { return t.position != last }) {
+	last, moved := len(h.turns)-1, false
+	for _, t := range owners {
+		moved = moved || t.position != last
+	}
+	if moved {
 		h.note("moved-result", i, m.Key, nil, "results were moved next to their calls")
 	}
 	whole, key := m, m.Key

@@ -126,9 +126,11 @@ func apart(before, after string) string {
 // withoutSection removes everything from the first line that starts with begin to the last line
 // that starts with end, or to the end of the text if there is none.
 func withoutSection(text, begin, end string) string {
-	i := strings.Index("\n"+text, "\n"+begin) // the line's place in the text
-	if i < 0 {
-		return text
+	i := 0 // the line's place in the text
+	if !strings.HasPrefix(text, begin) {
+		if i = strings.Index(text, "\n"+begin) + 1; i == 0 {
+			return text
+		}
 	}
 	j := strings.LastIndex(text, "\n"+end)
 	if j < i {

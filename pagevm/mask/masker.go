@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"github.com/memkernel/memkernel/internal/textutil"
 )
 
 // Secrets counts the masked secrets by rule. Nil means that there were none.
@@ -53,7 +51,13 @@ type Masker struct {
 	allow    []*regexp.Regexp
 	disabled map[string]bool
 	lines    bool      // a mark has as many line breaks as its secret
-	known    *sync.Map // the findings in texts, nil to remember none
+	known    *findings // nil to remember none
+}
+
+// findings has the result of each search, by its text.
+type findings struct {
+	sync.RWMutex
+	of map[string]finding
 }
 
 // finding is the result of a search in a text.
@@ -70,7 +74,7 @@ const knownFrom = 128
 // work.
 func (m *Masker) Remembering() *Masker {
 	out := m.copy()
-	out.known = new(sync.Map)
+	out.known = &findings{of: map[string]finding{}}
 	return out
 }
 
@@ -137,13 +141,16 @@ func (m *Masker) Find(s string) (string, Secrets) {
 	if m == nil || m.known == nil || len(s) < knownFrom {
 		return m.find(s, maskDepth)
 	}
-	f, ok := m.known.Load(s)
+	m.known.RLock()
+	f, ok := m.known.of[s]
+	m.known.RUnlock()
 	if !ok {
-		masked, found := m.find(s, maskDepth)
-		f = finding{masked, found}
-		m.known.Store(s, f)
+		f.masked, f.found = m.find(s, maskDepth)
+		m.known.Lock()
+		m.known.of[s] = f
+		m.known.Unlock()
 	}
-	return f.(finding).masked, f.(finding).found
+	return f.masked, f.found
 }
 
 func (m *Masker) find(s string, depth int) (string, Secrets) {
@@ -209,22 +216,24 @@ func rewriteLines(s string, runs bool, kind func(line string) bool, rewrite func
 	return e.text()
 }
 
-// lineBreak matches a line break, and a backslash with the character that it escapes.
-var lineBreak = textutil.LazyRegexp(`\\[\s\S]|\n`)
-
 // maskUnescaped masks a text with its escaped line breaks decoded. Marks have as many line breaks
 // as the secrets that they replace, so that each break gets its own form back.
 func (m *Masker) maskUnescaped(s string, found *Secrets) string {
 	var escaped []bool // by line break
-	text := lineBreak.ReplaceAllStringFunc(s, func(part string) string {
-		if part == `\n` {
-			escaped = append(escaped, true)
-			return "\n"
-		} else if strings.HasSuffix(part, "\n") {
+	decoded := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			if i++; s[i] == 'n' {
+				escaped, decoded = append(escaped, true), append(decoded, '\n')
+				continue
+			}
+			decoded = append(decoded, '\\')
+		}
+		if decoded = append(decoded, s[i]); s[i] == '\n' {
 			escaped = append(escaped, false)
 		}
-		return part
-	})
+	}
+	text := string(decoded)
 	keep := m.copy()
 	keep.lines = true
 	masked := keep.maskText(text, found)

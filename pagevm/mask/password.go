@@ -75,7 +75,7 @@ func unspoken(v string) bool {
 
 // isPasswordName reports whether the word that s[from:to] begins is a name of a password there.
 func isPasswordName(s string, from, to int) bool {
-	word, before, after := strings.ToLower(s[from:to]), byte(' '), byte(' ')
+	word, before, after := s[from:to], byte(' '), byte(' ')
 	if from > 0 {
 		before = s[from-1]
 	}
@@ -84,17 +84,18 @@ func isPasswordName(s string, from, to int) bool {
 		after = rest[0]
 	}
 	letter := func(c byte) bool { return classOf(c) != 0 }
+	is := func(name string) bool { return strings.EqualFold(word, name) }
 	switch {
-	case word[0] >= 0x80, strings.HasPrefix(word, "passw"), strings.HasPrefix(word, "passp"):
+	case word[0] >= 0x80, len(word) > 4 && strings.EqualFold(word[:4], "pass") && strings.IndexByte("wWpP", word[4]) >= 0:
 		return true
 	case letter(before) && (s[from] >= 'a' || before < 'a'):
 		return false
-	case before == '.' && (word == "pass" || word == "pwd"):
+	case before == '.' && (is("pass") || is("pwd")):
 		rest = strings.TrimLeft(rest, " ")
 		return rest != "" && strings.IndexByte(":=", rest[0]) >= 0
-	case word == "pass", word == "pwd":
+	case is("pass"), is("pwd"):
 		return strings.IndexByte(" \t\n:=,|", after) >= 0
-	case word == "login":
+	case is("login"):
 		return !letter(after) && strings.IndexByte(":=[", after) < 0
 	}
 	return true

@@ -49,6 +49,9 @@ func Read(tool, input string) *Call {
 	return c
 }
 
+// ofFiles is the Of of a call that changes files. Nothing may write to it.
+var ofFiles = []string{Files}
+
 // read reads a call without its canonical form.
 func read(tool, input string) *Call {
 	c := &Call{Name: tool, Input: input, listed: -1}
@@ -62,7 +65,7 @@ func read(tool, input string) *Call {
 		line, dir = shellCommand(input)
 		cmds, whole := parseShell(line)
 		c.Kind, c.Paths = shellCall(line, dir, cmds)
-		if c.Look, c.Of = LookAct, []string{Files}; c.Kind != CallEdit {
+		if c.Look, c.Of = LookAct, ofFiles; c.Kind != CallEdit {
 			c.Look, c.Of = looksShell(line, cmds, whole)
 		}
 		if c.Kind == CallOther {
@@ -72,7 +75,7 @@ func read(tool, input string) *Call {
 		c.Kind, c.Paths = fileCall(base, input)
 		switch {
 		case c.Kind == CallEdit:
-			c.Look, c.Of = LookAct, []string{Files}
+			c.Look, c.Of = LookAct, ofFiles
 		case c.Kind == CallRead, among(searchTools, base):
 			c.Look = LookContent
 		default:
@@ -116,7 +119,7 @@ func (c *Call) script() {
 	}
 	switch {
 	case c.Kind == CallEdit:
-		c.Look, c.Of = LookAct, []string{Files}
+		c.Look, c.Of = LookAct, ofFiles
 	case !whole:
 		c.Look, c.Of = LookUnknown, append(c.Of, Files)
 	}

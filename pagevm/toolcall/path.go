@@ -51,8 +51,17 @@ func baseTool(tool string) string {
 	return tool
 }
 
-// among reports whether a list of lower-cased names has a name, in any case.
-func among(names map[string]bool, name string) bool { return names[strings.ToLower(name)] }
+// among reports whether a list of lower-cased ASCII names has a name, in any case.
+func among(names map[string]bool, name string) bool {
+	var buf [64]byte // on the stack, since every call of a session is asked about several times
+	low := append(buf[:0], name...)
+	for i, c := range low {
+		if 'A' <= c && c <= 'Z' {
+			low[i] = c + 'a' - 'A'
+		}
+	}
+	return names[string(low)]
+}
 
 // Classify returns the effect of a call and its files, as canonical paths. Only the content of
 // the call counts. A shell command is understood if it is a plain read or write of files.
@@ -85,13 +94,12 @@ var pathKeys = [...]string{"file_path", "filePath", "notebook_path", "path", "fi
 
 func argPaths(input string) []string {
 	var named [len(pathKeys)]string
-	dir := ""
-	var several []string
+	dir, list := "", ""
 	for k, raw := range lex.Members(input) {
 		if i := slices.Index(pathKeys[:], k); i >= 0 {
 			named[i] = lex.RawString(raw)
 		} else if k == "paths" {
-			_ = json.Unmarshal([]byte(raw), &several) // none if it is no list of strings
+			list = raw
 		} else if k == "workdir" {
 			dir = lex.RawString(raw)
 		}
@@ -101,6 +109,11 @@ func argPaths(input string) []string {
 			return []string{cleanPath(v, dir)}
 		}
 	}
+	if list == "" {
+		return nil
+	}
+	var several []string
+	_ = json.Unmarshal([]byte(list), &several) // none if it is no list of strings
 	for i := range several {
 		several[i] = cleanPath(several[i], dir)
 	}

@@ -174,6 +174,9 @@ func parseShell(line string) (cmds []simpleCommand, whole bool) {
 		case target:
 			cur.out = append(cur.out, word)
 		default:
+			if cur.words == nil {
+				cur.words = make([]string, 0, 8) // most commands have fewer words
+			}
 			cur.words = append(cur.words, word)
 		}
 		word, inWord, target = "", false, false

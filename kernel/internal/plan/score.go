@@ -30,9 +30,9 @@ func score(c *call, texts map[string]string, seen []pagevm.Seen, open map[string
 	newest := c.Places[len(c.Places)-1].Atom
 	found := namesShown(c, texts, seen)
 	numbers := map[represent.Name]int32{}
-	all := []int32{}            // the names of all levels; each level has a part of this slice
-	worked := map[string]bool{} // the tools and paths of newer results that were not errors
-	said := []int{}             // the newest message with each name, from 1 on
+	all := []int32{}               // the names of all levels; each level has a part of this slice
+	worked := map[[2]string]bool{} // the tools and paths of newer results that were not errors
+	said := []int{}                // the newest message with each name, from 1 on
 	named := func(file string) int {
 		if id, ok := numbers[nameOf(file)]; ok {
 			return said[id]
@@ -48,7 +48,7 @@ func score(c *call, texts map[string]string, seen []pagevm.Seen, open map[string
 				t.Act, t.State = dialogueAct(c, i, s, named)
 			} else if page, call := c.Page(s.Page), c.Maker.Calls[c.Msgs[i].Parts[s.Part].Result.CallID]; page != nil && call != nil {
 				failed := c.Msgs[i].Parts[s.Part].Result.IsError
-				what := page.Tool + "\x00" + page.Path
+				what := [2]string{page.Tool, page.Path}
 				t.Act = call.Act
 				switch {
 				case s.Superseded || failed && worked[what]:
