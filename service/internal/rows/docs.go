@@ -65,12 +65,13 @@ func (u *unit) collect(f func() error) error {
 }
 
 // knows reports whether the unit knows all documents of the folder of a place. Callers of knows,
-// removes, has and overlay must hold the mutex of the unit's folder.
+// removes, has, list and overlay must hold the mutex of the unit's folder.
 func (u *unit) knows(p place) bool { return u.f.at == p.folder && p.folder != "" && u.failed == nil }
 
 // removes reports whether the unit removes a path.
 func (u *unit) removes(at string) bool {
-	return slices.ContainsFunc(u.gone, func(g put) bool { return g.covers(at) })
+	p := placeOf(at)
+	return slices.ContainsFunc(u.gone, func(g put) bool { return g.covers(at) }) || p.folder == u.f.at && slices.Contains(u.replaced, p.log())
 }
 
 // has returns a document or a blob as the unit knows it, nil if it is missing. If known is false,
@@ -79,10 +80,13 @@ func (u *unit) has(p place) (d *doc, known bool) {
 	if w, ok := u.puts[p.at]; ok {
 		return &w.doc, true
 	}
-	if d, ok := u.f.docs[p.name]; ok && u.knows(p) && !u.removes(p.at) {
+	if !u.knows(p) {
+		return nil, u.removes(p.at)
+	}
+	if d, ok := u.docs[p.name]; ok {
 		return &d, true
 	}
-	return nil, u.knows(p) || u.removes(p.at)
+	return nil, true
 }
 
 // Get implements [store.Store]. The content of a log is its records as lines of JSON.
@@ -197,14 +201,7 @@ func (s *Store) look(op, name string) (l listing, err error) {
 		return l, err
 	}
 	u := s.writing(p)
-	if u != nil && u.knows(p) {
-		l = listing{folder: p.name == "" && u.f.mark() != 0, below: map[string]store.Info{}}
-		for n, d := range u.f.docs {
-			if at := u.f.path(n); !u.removes(at) {
-				l.add(p.at, at, d.info())
-			}
-		}
-	} else {
+	if u == nil || !u.knows(p) {
 		if u != nil {
 			u.f.mu.Unlock()
 		}
@@ -223,24 +220,25 @@ func (s *Store) look(op, name string) (l listing, err error) {
 	return l, err
 }
 
-// overlay adds the unit's collected writes and removals to the listing of a path.
+// overlay replaces the part of a listing that the unit knows, and adds the unit's writes.
 func (u *unit) overlay(p place, l *listing) {
-	if u.removes(p.at) {
-		*l = listing{below: map[string]store.Info{}}
-	}
-	maps.DeleteFunc(l.below, func(name string, _ store.Info) bool { return u.removes(path.Join(p.at, name)) })
-	for at, w := range u.puts {
-		l.add(p.at, at, w.info())
+	if u.knows(p) {
+		*l = listing{folder: p.name == "" && u.newest() != 0, below: map[string]store.Info{}}
+		for name, d := range u.docs {
+			l.add(p.at, u.f.path(name), d.info())
+		}
+	} else {
+		if u.removes(p.at) {
+			*l = listing{below: map[string]store.Info{}}
+		}
+		maps.DeleteFunc(l.below, func(name string, _ store.Info) bool { return u.removes(path.Join(p.at, name)) })
+		for at, w := range u.puts {
+			l.add(p.at, at, w.info())
+		}
 	}
 	for i, name := range logs {
-		switch q := placeOf(u.f.path(name + ".jsonl")); {
-		case u.f.at != p.folder || u.failed != nil || q.log() != i:
-		case u.counts[i] > 0:
+		if q := placeOf(u.f.path(name + ".jsonl")); q.log() == i && u.counts[i] > 0 {
 			l.add(p.at, q.at, store.Info{Size: u.sizes[i], Time: u.times[i]})
-		case q.at == p.at:
-			l.self = nil
-		case path.Dir(q.at) == cmp.Or(p.at, "."):
-			delete(l.below, path.Base(q.at))
 		}
 	}
 }
@@ -415,7 +413,7 @@ func (s *Store) change(how store.Durability, all []put) (asked bool, err error) 
 		u := &unit{c: s.core, f: new(folder)}
 		u.reset()
 		u.change(how, rest...)
-		_, _, err := u.send(-1, newMark())
+		_, _, err := u.send(-1)
 		return true, err
 	}
 	return true, s.within(rest[i].folder, true, func(_ *Store, u *unit) error {
@@ -476,7 +474,7 @@ func (c *core) forgetBelow(paths []string) {
 	for _, f := range all {
 		if slices.ContainsFunc(paths, func(at string) bool { return place{at: at}.covers(f.at) }) {
 			f.mu.Lock()
-			f.head, f.docs, f.tail, f.known = head{}, map[string]doc{}, nil, false
+			f.state, f.known = state{docs: map[string]doc{}}, false
 			f.renewed()
 			if f.unit != nil {
 				f.unit.reset()
@@ -537,7 +535,7 @@ func (u *unit) move(to place) error {
 	}
 	from := place{at: u.f.at, folder: u.f.at}
 	var moved, source, target bool
-	_, err := u.c.one(&move, from.at, []any{from.at, to.at, u.f.mark(), newMark()}, &moved, &source, &target)
+	_, err := u.c.one(&move, from.at, []any{from.at, to.at, u.f.newest(), newMark()}, &moved, &source, &target)
 	switch {
 	case err != nil:
 	case moved:

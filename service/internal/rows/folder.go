@@ -36,7 +36,7 @@ type folder struct {
 	turn chan struct{} // held by the open unit
 
 	mu   mutex // guards the fields below
-	unit *unit // the open unit, nil if there is none
+	unit *unit // the open unit to which all calls of this process belong, nil if there is none
 	// known is false if the folder must be read before this knowledge is used.
 	known bool
 	// durable reports that everything known survives a crash of the server.
@@ -44,6 +44,11 @@ type folder struct {
 	// gen counts, for each log, how often the known records became invalid. A log whose gen is
 	// older must be opened again.
 	gen [len(logs)]int
+	state
+}
+
+// state is the content of a folder at one moment.
+type state struct {
 	head
 	docs map[string]doc // the documents by name; empty for the folder ""
 	// tail has the records that were read or written since the last refresh, nil if no unit is
@@ -62,8 +67,8 @@ type head struct {
 	moving   string
 }
 
-// mark is the newest mark, 0 for a folder that does not exist.
-func (h *head) mark() int64 {
+// newest is the newest mark, 0 for a folder that does not exist.
+func (h *head) newest() int64 {
 	if len(h.trail) == 0 {
 		return 0
 	}
@@ -109,7 +114,7 @@ func (c *core) read(folder string, k *head, of []int, docs bool) (n changes, err
 		written        *time.Time
 		times          []time.Time
 	}
-	parts, _, err := ask(c, &news, folder, []any{folder, k.mark(), k.rev, k.seq, of, docs}, func(scan scanner, p *part) error {
+	parts, _, err := ask(c, &news, folder, []any{folder, k.newest(), k.rev, k.seq, of, docs}, func(scan scanner, p *part) error {
 		return scan(&p.what, &p.name, &p.nums, &p.times, &p.kind, &p.id, &p.data, &p.body, &p.written)
 	})
 	n.docs = map[string]doc{}
@@ -182,7 +187,7 @@ func (c *core) folder(at string) *folder {
 	defer c.mu.Unlock()
 	f := c.folders[at]
 	if f == nil {
-		f = &folder{at: at, turn: make(chan struct{}, 1), mu: newMutex(), docs: map[string]doc{}}
+		f = &folder{at: at, turn: make(chan struct{}, 1), mu: newMutex(), state: state{docs: map[string]doc{}}}
 		c.folders[at] = f
 	}
 	return f
@@ -197,12 +202,11 @@ func (f *folder) refresh(c *core) error {
 	if err != nil {
 		return err
 	}
-	f.durable = f.durable && n.mark() == f.mark()
-	if !n.same && (n.mark() != 0 || f.mark() != 0) {
+	f.durable = f.durable && n.newest() == f.newest()
+	if !n.same && (n.newest() != 0 || f.newest() != 0) {
 		f.renewed()
 	}
-	f.docs = n.merged(f.docs)
-	f.head, f.tail, f.known = n.head, n.recs, true
+	f.state, f.known = state{n.head, n.merged(f.docs), n.recs}, true
 	return nil
 }
 
@@ -230,11 +234,11 @@ func (c *core) shed() {
 	}
 }
 
-// of returns the open unit to which the calls of a store belong, or nil if there is none. Callers
-// must hold f.mu.
+// of returns the folder's open unit to which the calls of a store belong, or nil if there is none.
+// Callers must hold f.mu.
 func (f *folder) of(s *Store) *unit {
-	if f.unit != nil && f.unit.alone && f.unit != s.unit {
-		return nil
+	if u := s.unit; u != nil && u.f == f && !u.ended {
+		return u
 	}
 	return f.unit
 }
@@ -281,14 +285,15 @@ func (s *Store) begin(ctx context.Context, f *folder, seen, alone bool) (*unit, 
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	u := &unit{c: s.core, f: f, unchecked: seen && f.known, alone: alone}
+	u := &unit{c: s.core, f: f, unchecked: seen && f.known}
 	if !u.unchecked {
 		if err := f.refresh(s.core); err != nil {
 			<-f.turn
 			return nil, err
 		}
 	}
-	u.reset()
-	f.unit = u
+	if u.reset(); !alone {
+		f.unit = u
+	}
 	return u, nil
 }

@@ -48,7 +48,7 @@ func (s *Store) log(name string, o store.LogOptions) (*log, error) {
 // fits reports whether the known state of the folder still has the records up to the place.
 // Callers must hold f.mu.
 func (l *log) fits() bool {
-	if l.gen < 0 && (l.head.mark() == 0 || slices.Contains(l.f.trail, l.head.mark())) {
+	if l.gen < 0 && (l.head.newest() == 0 || slices.Contains(l.f.trail, l.head.newest())) {
 		l.gen = l.f.gen[l.i]
 	}
 	return l.gen == l.f.gen[l.i]
@@ -73,7 +73,7 @@ func (l *log) written(k head, seq int64) (out []row, count int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if !n.same && k.mark() != 0 {
+	if !n.same && k.newest() != 0 {
 		return nil, 0, l.wasReplaced()
 	}
 	l.head, l.gen = n.head, -1
@@ -102,27 +102,24 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 	mine := func(rows []row) []row {
 		return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.log != l.i || r.seq <= seq })
 	}
-	out = mine(l.f.tail)
+	out = mine(u.tail)
 	n := len(out)
 	if seq == l.seq {
 		n += l.n
 	}
-	if n < l.f.counts[l.i] { // the log has more records after the place
-		k := l.f.head
+	if n < u.counts[l.i] && !slices.Contains(u.replaced, l.i) { // the log has more records after the place
+		k := u.head
 		k.seq = seq
 		now, err := l.s.read(l.f.at, &k, []int{l.i}, false)
-		if err == nil && now.mark() != l.f.mark() {
+		if err == nil && now.newest() != u.newest() {
 			err = u.overtaken()
 		}
 		if err != nil {
 			return nil, 0, u.fail(err)
 		}
-		out = now.recs
+		out = append(now.recs, mine(u.recs)...)
 	}
-	if slices.Contains(u.replaced, l.i) {
-		out = nil
-	}
-	return append(out, mine(u.recs)...), u.counts[l.i], nil
+	return out, u.counts[l.i], nil
 }
 
 // advance moves the place to the end of a record.
@@ -228,7 +225,7 @@ func (l *log) Sync(n int) error {
 		u.synced = true
 		return u.failed
 	}
-	has, _, err := l.s.stand(l.f.at, l.head.mark())
+	has, _, err := l.s.stand(l.f.at, l.head.newest())
 	if err == nil && !has && n > 0 && l.gen < 0 {
 		err = l.wasReplaced()
 	}

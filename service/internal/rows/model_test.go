@@ -155,7 +155,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		if m.Break == BrokenAnswer {
 			return one(true, true)
 		}
-		return one(slices.Contains(f.trail, a.int(3)), there && f.mark() == a.int(3))
+		return one(slices.Contains(f.trail, a.int(3)), there && f.newest() == a.int(3))
 	},
 	&get: func(_ *Model, t *tables, a args) [][]any {
 		if d, there := t.docs[docKey{a.str(2), a.str(3)}]; there && a.str(4) == "" {
@@ -272,7 +272,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		old, now, mark := a.str(2), a.str(3), a.int(5)
 		f, source := t.folders[old]
 		g, target := t.folders[now]
-		if !source || target || f.mark() != a.int(4) {
+		if !source || target || f.newest() != a.int(4) {
 			return one(slices.Contains(g.trail, mark), source, target)
 		}
 		t.touched = true
@@ -301,7 +301,7 @@ var effects = map[*statement]func(m *Model, t *tables, a args) [][]any{
 		newest := map[string]int64{}
 		for at, f := range t.folders {
 			if a.str(2) == store.BlobsLock && a.is(4) && f.counts[0] > 0 && (at == "project" || within(at, "sessions")) {
-				newest[at] = f.mark()
+				newest[at] = f.newest()
 			}
 		}
 		if (h.alone || a.is(4)) && len(live) > 0 && m.Break != BrokenHold {
@@ -348,7 +348,7 @@ func (m *Model) kept(trail []int64) []int64 {
 func (m *Model) write(t *tables, folder string, mark int64, removes bool) folderRow {
 	f, there := t.folders[folder]
 	f.rev++
-	f.trail = append(m.kept(f.trail), after(f.mark(), mark))
+	f.trail = append(m.kept(f.trail), after(f.newest(), mark))
 	if removes && there {
 		f.removed = f.rev
 	}
@@ -379,7 +379,7 @@ func (m *Model) commit(t *tables, a args) [][]any {
 		}
 	}
 	f := t.folders[folder]
-	if base >= 0 && f.mark() != base && m.Break != BrokenMark {
+	if base >= 0 && f.newest() != base && m.Break != BrokenMark {
 		return one(true, m.Break == BrokenLate && slices.Contains(f.trail, base))
 	}
 	gone, revs := map[string]bool{}, map[string]int64{} // of the folders that are written

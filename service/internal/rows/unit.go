@@ -20,21 +20,21 @@ type unit struct {
 	f *folder
 	// unchecked reports that the unit began without reading the folder.
 	unchecked bool
-	// alone reports that only calls through the unit's own store belong to the unit.
-	alone  bool
-	failed error // the reason why nothing more can be written
+	ended     bool
+	failed    error // the reason why nothing more can be written
 
 	// asked reports that a statement has found the known mark as the folder's newest.
 	asked bool
 	// synced reports that the collected writes, or those that were read, must survive a crash of the
 	// server.
 	synced bool
-	head   // the folder's row as it will be after the collected writes
+	state  // the folder as it will be after the collected writes; its trail is still the known one
 	writes
 }
 
 // writes are the writes that one statement makes.
 type writes struct {
+	mark     int64 // the random number of the writes
 	recs     []row
 	replaced []int          // the indexes of logs whose old records are removed
 	puts     map[string]put // documents and blobs
@@ -49,7 +49,8 @@ type put struct {
 
 // reset drops the collected writes.
 func (u *unit) reset() {
-	u.head, u.writes, u.synced = u.f.head, writes{puts: map[string]put{}}, false
+	u.state, u.writes, u.synced = u.f.state, writes{mark: newMark(), puts: map[string]put{}}, false
+	u.docs, u.tail = maps.Clone(u.docs), slices.Clip(u.tail)
 }
 
 // State implements [store.Unit].
@@ -72,7 +73,7 @@ func (u *unit) Sync() error {
 }
 
 func (u *unit) sync() error {
-	if u.failed != nil || u.f.unit != u {
+	if u.failed != nil || u.ended {
 		return u.failed
 	}
 	var err error
@@ -83,7 +84,7 @@ func (u *unit) sync() error {
 		err = u.stand()
 	case u.unchecked && !u.asked:
 		var n changes
-		if n, err = u.c.read(u.f.at, &head{}, []int{}, false); err == nil && n.mark() != u.f.mark() {
+		if n, err = u.c.read(u.f.at, &head{}, []int{}, false); err == nil && n.newest() != u.newest() {
 			err = u.overtaken()
 		}
 	}
@@ -115,8 +116,8 @@ func (u *unit) overtaken() error {
 // stand waits until the folder is durable. It returns an error if the folder's newest mark is not
 // the known one.
 func (u *unit) stand() error {
-	has, newest, err := u.c.stand(u.f.at, u.f.mark())
-	if err == nil && !newest && (has || u.f.mark() != 0) {
+	has, newest, err := u.c.stand(u.f.at, u.newest())
+	if err == nil && !newest && (has || u.newest() != 0) {
 		err = u.overtaken()
 	}
 	u.f.durable = err == nil
@@ -133,11 +134,11 @@ func (c *core) stand(at string, mark int64) (has, newest bool, err error) {
 // commit sends the collected writes to the server and updates the knowledge of the folder. Callers
 // must hold the folder's mutex, which commit releases for a moment.
 func (u *unit) commit() error {
-	mark := newMark()
-	ok, unsure, err := u.send(u.f.mark(), mark)
+	mark := after(u.newest(), u.mark)
+	ok, unsure, err := u.send(u.newest())
 	newest := true
 	if err == nil && !ok && unsure { // the writes were made before an answer was lost, or the unit was overtaken
-		ok, newest, err = u.c.stand(u.f.at, after(u.f.mark(), mark))
+		ok, newest, err = u.c.stand(u.f.at, mark)
 	}
 	switch {
 	case err != nil:
@@ -146,31 +147,23 @@ func (u *unit) commit() error {
 		return u.overtaken()
 	}
 	f := u.f
-	f.durable = u.synced
-	u.head.rev++
-	u.head.trail = slices.Clone(f.trail[max(0, len(f.trail)-marks+1):])
-	if len(u.replaced) > 0 {
-		u.head.trail = nil
-		f.tail = slices.DeleteFunc(f.tail, func(r row) bool { return slices.Contains(u.replaced, r.log) })
-	}
-	u.head.trail = append(u.head.trail, after(f.mark(), mark))
 	if f.at == filesIn { // the written files are read again, because the server's clock gives their times
-		u.head.rev, newest = f.rev, false
+		newest = false
+	} else {
+		u.rev++
 	}
-	f.head, f.tail, f.known = u.head, append(f.tail, u.recs...), newest
+	known := u.trail[max(0, len(u.trail)-marks+1):]
+	if len(u.replaced) > 0 {
+		known = nil
+	}
+	u.trail = append(slices.Clone(known), mark)
 	others := map[string]bool{}
 	for _, p := range u.changes() {
-		switch {
-		case p.blob() != "":
-		case p.folder != f.at:
+		if p.folder != f.at && p.blob() == "" {
 			others[p.folder] = true
-		case p.data == nil:
-			maps.DeleteFunc(f.docs, func(name string, _ doc) bool { return p.covers(f.path(name)) })
-		case f.at != "":
-			p.mark = mark
-			f.docs[p.name] = p.doc
 		}
 	}
+	f.state, f.durable, f.known = u.state, u.synced, newest
 	u.reset()
 	f.mu.Unlock()
 	for at := range others {
@@ -210,7 +203,7 @@ var blobPause = 25 * time.Millisecond
 // send makes the collected writes on the server if base is the folder's newest mark. With a base of
 // -1, it checks no mark. ok is false if the folder has another mark. unsure reports that an answer
 // was lost, so that the server may have made the writes earlier.
-func (u *unit) send(base, mark int64) (ok, unsure bool, err error) {
+func (u *unit) send(base int64) (ok, unsure bool, err error) {
 	how := "off"
 	if u.synced {
 		how = "on"
@@ -236,7 +229,7 @@ func (u *unit) send(base, mark int64) (ok, unsure bool, err error) {
 			key = cmp.Or(p.key(), key)
 		}
 	}
-	args := []any{how, u.f.at, base, mark, key, u.seq, u.turns, u.counts[:], u.sizes[:], some(u.replaced), u.seq - int64(len(u.recs)),
+	args := []any{how, u.f.at, base, u.mark, key, u.seq, u.turns, u.counts[:], u.sizes[:], some(u.replaced), u.seq - int64(len(u.recs)),
 		seqs, turns, in, ns, kinds, ids, times, zones, bodies, folders, names, data, hashes, blobs}
 	for range blobWaits {
 		var free, again bool
@@ -271,11 +264,11 @@ func (u *unit) End() error {
 	defer u.c.shed()
 	u.f.mu.Lock()
 	defer u.f.mu.Unlock()
-	if u.f.unit != u {
+	if u.ended {
 		return u.failed
 	}
 	err := u.sync()
-	u.f.unit, u.f.tail = nil, nil
+	u.ended, u.f.unit, u.f.tail = true, nil, nil
 	<-u.f.turn
 	return err
 }
@@ -291,7 +284,7 @@ func (s *Store) writing(p place) *unit {
 	f.mu.Unlock()
 	if u := s.unit; u != nil {
 		u.f.mu.Lock()
-		if u.f.unit == u {
+		if !u.ended {
 			return u
 		}
 		u.f.mu.Unlock()
@@ -303,12 +296,18 @@ func (s *Store) writing(p place) *unit {
 func (u *unit) change(how store.Durability, all ...put) {
 	for _, p := range all {
 		u.synced = u.synced || how != store.Unsynced || p.blob() != ""
+		own := p.folder == u.f.at && p.folder != ""
 		if p.data != nil {
-			u.puts[p.at] = p
+			p.mark = u.mark
+			if u.puts[p.at] = p; own {
+				u.docs[p.name] = p.doc
+			}
 			continue
 		}
 		maps.DeleteFunc(u.puts, func(at string, _ put) bool { return p.covers(at) })
-		u.gone = append(u.gone, p)
+		if u.gone = append(u.gone, p); own {
+			maps.DeleteFunc(u.docs, func(name string, _ doc) bool { return p.covers(u.f.path(name)) })
+		}
 	}
 }
 
@@ -325,7 +324,8 @@ func (u *unit) add(log int, recs []store.Record, anew bool) (out []row, err erro
 		}
 		u.turns = max(u.turns, 0)
 		u.counts[log], u.sizes[log], u.times[log], u.synced = 0, 0, time.Now(), true
-		u.recs = slices.DeleteFunc(u.recs, func(r row) bool { return r.log == log })
+		of := func(r row) bool { return r.log == log }
+		u.recs, u.tail = slices.DeleteFunc(u.recs, of), slices.DeleteFunc(slices.Clone(u.tail), of)
 		if !slices.Contains(u.replaced, log) {
 			u.replaced = append(u.replaced, log)
 		}
@@ -339,7 +339,7 @@ func (u *unit) add(log int, recs []store.Record, anew bool) (out []row, err erro
 		n.rec.Body = slices.Clone(r.Body)
 		out = append(out, n)
 	}
-	u.recs = append(u.recs, out...)
+	u.recs, u.tail = append(u.recs, out...), append(u.tail, out...)
 	return out, nil
 }
 

@@ -74,14 +74,11 @@ func (w *Workspace) Close() error { return nil }
 // refresh brings the knowledge of the workspace up to date, and drops texts beyond mostTexts.
 // Callers must hold w.f.mu.
 func (w *Workspace) refresh() error {
-	asked, was := time.Now(), w.f.mark()
+	asked := time.Now()
 	if err := w.f.refresh(w.s.core); err != nil {
 		return err
 	}
 	w.checked = asked
-	if u := w.f.unit; u != nil && w.f.mark() != was {
-		_ = u.fail(u.overtaken()) // the unit's caller has read the old state
-	}
 	bytes := 0
 	for name, f := range w.f.docs {
 		if bytes += len(f.data); bytes > mostTexts {
@@ -96,7 +93,7 @@ func (w *Workspace) refresh() error {
 // learn increments w.news if the folder has changed since the last call. It returns an error while
 // another process moves the files. Callers must hold w.f.mu.
 func (w *Workspace) learn() error {
-	if mark := w.f.mark(); mark != w.seen {
+	if mark := w.f.newest(); mark != w.seen {
 		w.seen, w.names = mark, nil
 		w.news++
 	}
@@ -309,7 +306,7 @@ func (w *Workspace) stand() error {
 	if w.f.durable {
 		return nil
 	}
-	mark := w.f.mark()
+	mark := w.f.newest()
 	has, _, err := w.s.stand(filesIn, mark)
 	if err == nil && !has && mark != 0 {
 		w.f.known = false
