@@ -102,26 +102,12 @@ func (s *Store) Get(name string) ([]byte, error) {
 		}
 		return l.lines()
 	}
-	var d *doc
-	known := false
-	u := s.writing(p)
-	if u != nil {
-		d, known = u.has(p)
-		u.f.mu.Unlock()
-	}
-	if d != nil && d.data != nil {
+	d, err := s.doc(p)
+	switch {
+	case err != nil:
+		return nil, err
+	case d != nil:
 		return slices.Clone(d.data), nil
-	}
-	if !known || d != nil {
-		now, err := s.get(p)
-		switch {
-		case err != nil:
-			return nil, err
-		case d != nil && (now == nil || now.mark != d.mark): // somebody else has written it
-			return nil, u.collect(func() error { return u.fail(u.overtaken()) })
-		case now != nil:
-			return now.data, nil
-		}
 	}
 	l, err := s.look("read", name)
 	switch {
@@ -131,6 +117,26 @@ func (s *Store) Get(name string) ([]byte, error) {
 		return nil, s.notThere("read", p.at)
 	}
 	return nil, fmt.Errorf("read %s: is a folder", s.where(p.at))
+}
+
+// doc returns a document or a blob with its content, and nil for a missing one. If the open unit
+// knows another version than the server has, the unit is overtaken.
+func (s *Store) doc(p place) (*doc, error) {
+	var d *doc
+	known := false
+	u := s.writing(p)
+	if u != nil {
+		d, known = u.has(p)
+		u.f.mu.Unlock()
+	}
+	if known && (d == nil || d.data != nil) {
+		return d, nil
+	}
+	now, err := s.get(p)
+	if err == nil && d != nil && (now == nil || now.mark != d.mark) {
+		err = u.collect(func() error { return u.fail(u.overtaken()) })
+	}
+	return now, err
 }
 
 // get asks the server for a document or a blob. It returns nil for a missing one.
@@ -175,18 +181,24 @@ type named struct {
 	store.Info
 }
 
+// listed returns the listing of a path among documents.
+func listed(docs map[string]doc, of string) listing {
+	l := listing{below: map[string]store.Info{}}
+	for at, d := range docs {
+		l.add(of, at, d.info())
+	}
+	return l
+}
+
 // add adds the document, log or blob at the path at to the listing of the path of. It adds nothing
 // if at is neither of nor below of.
 func (l *listing) add(of, at string, i store.Info) {
-	rest, below := strings.CutPrefix(at, of+"/")
-	if of == "" {
-		rest, below = at, true
-	}
-	first, _, deeper := strings.Cut(rest, "/")
-	switch {
+	switch rest := strings.TrimPrefix(at, of); {
 	case at == of:
 		l.self = &i
-	case below:
+	case of != "" && (len(rest) == len(at) || rest[0] != '/'):
+	default:
+		first, _, deeper := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
 		if deeper {
 			i = store.Info{Folder: true}
 		}
@@ -223,10 +235,8 @@ func (s *Store) look(op, name string) (l listing, err error) {
 // overlay replaces the part of a listing that the unit knows, and adds the unit's writes.
 func (u *unit) overlay(p place, l *listing) {
 	if u.knows(p) {
-		*l = listing{folder: p.name == "" && u.newest() != 0, below: map[string]store.Info{}}
-		for name, d := range u.docs {
-			l.add(p.at, u.f.path(name), d.info())
-		}
+		*l = listed(u.docs, p.name)
+		l.folder = p.name == "" && u.newest() != 0
 	} else {
 		if u.removes(p.at) {
 			*l = listing{below: map[string]store.Info{}}

@@ -30,11 +30,10 @@ type Workspace struct {
 	writing chan struct{}
 
 	// The folder's mutex guards the fields below.
-	seen    int64     // the folder's mark when news was last incremented
+	seen    int64     // the folder's newest mark when news was last incremented
 	news    int64     // how many changes of the folder this process has noticed
 	checked time.Time // when the folder was last read
 	mover   bool      // this process moves the files
-	names   []string  // the sorted paths, nil if they must be sorted again
 }
 
 var _ markdownstore.Remote = (*Workspace)(nil)
@@ -90,17 +89,12 @@ func (w *Workspace) refresh() error {
 	return nil
 }
 
-// learn increments w.news if the folder has changed since the last call. It returns an error while
-// another process moves the files. Callers must hold w.f.mu.
-func (w *Workspace) learn() error {
-	if mark := w.f.newest(); mark != w.seen {
-		w.seen, w.names = mark, nil
-		w.news++
+// moved returns an error while another process moves the files.
+func (w *Workspace) moved(from string) error {
+	if from == "" || w.mover {
+		return nil
 	}
-	if from := w.f.moving; from != "" && !w.mover {
-		return fmt.Errorf("%s has a part of the files of %s: a move was cut short; run 'memkernel migrate --memory' again, which goes on there", w.s.place, from)
-	}
-	return nil
+	return fmt.Errorf("%s has a part of the files of %s: a move was cut short; run 'memkernel migrate --memory' again, which goes on there", w.s.place, from)
 }
 
 // lock locks w.f.mu. If the folder was last read old ago or earlier, it also reads the folder
@@ -110,7 +104,7 @@ func (w *Workspace) lock(old time.Duration) (err error) {
 	if !w.f.known || time.Since(w.checked) >= old {
 		err = w.refresh()
 	}
-	if err = cmp.Or(err, w.learn()); err != nil {
+	if err = cmp.Or(err, w.moved(w.f.moving)); err != nil {
 		w.f.mu.Unlock()
 	}
 	return err
@@ -125,6 +119,10 @@ func (w *Workspace) Version(ctx context.Context, old time.Duration) (int64, erro
 		return 0, err
 	}
 	defer w.f.mu.Unlock()
+	if mark := w.f.newest(); mark != w.seen {
+		w.seen = mark
+		w.news++
+	}
 	return w.news, nil
 }
 
@@ -135,13 +133,11 @@ type fileInfo struct {
 	folder bool
 }
 
-func (i fileInfo) Name() string               { return path.Base(i.path) }
-func (i fileInfo) Size() int64                { return i.size }
-func (i fileInfo) ModTime() time.Time         { return i.written }
-func (i fileInfo) IsDir() bool                { return i.folder }
-func (i fileInfo) Sys() any                   { return nil }
-func (i fileInfo) Type() fs.FileMode          { return i.Mode().Type() }
-func (i fileInfo) Info() (fs.FileInfo, error) { return i, nil }
+func (i fileInfo) Name() string       { return path.Base(i.path) }
+func (i fileInfo) Size() int64        { return i.size }
+func (i fileInfo) ModTime() time.Time { return i.written }
+func (i fileInfo) IsDir() bool        { return i.folder }
+func (i fileInfo) Sys() any           { return nil }
 func (i fileInfo) Mode() fs.FileMode {
 	if i.folder {
 		return fs.ModeDir | 0o755
@@ -149,29 +145,22 @@ func (i fileInfo) Mode() fs.FileMode {
 	return 0o644
 }
 
-// below returns the paths in a folder, in order. Callers must hold w.f.mu.
-func (w *Workspace) below(dir string) []string {
-	if w.names == nil {
-		w.names = slices.Sorted(maps.Keys(w.f.docs))
-	}
-	if dir == "." {
-		return w.names
-	}
-	from, _ := slices.BinarySearch(w.names, dir+"/")
-	to, _ := slices.BinarySearch(w.names, dir+"0") // the character after the slash
-	return w.names[from:to]
-}
-
-// look describes the file or the folder at a path. Callers must hold w.f.mu.
-func (w *Workspace) look(op, name string) (fileInfo, error) {
+// look describes the file or the folder at a path among files. For a folder, below has the entries.
+func look(files map[string]doc, op, name string) (i fileInfo, below map[string]store.Info, err error) {
 	if !fs.ValidPath(name) {
-		return fileInfo{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+		return i, nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	d, file := w.f.docs[name]
-	if !file && name != "." && len(w.below(name)) == 0 {
-		return fileInfo{}, missing(op, name)
+	if d, ok := files[name]; ok {
+		return fileInfo{d, name, false}, nil, nil
 	}
-	return fileInfo{d, name, !file}, nil
+	in := name
+	if in == "." {
+		in = ""
+	}
+	if below = listed(files, in).below; len(below) == 0 && in != "" {
+		return i, nil, missing(op, name)
+	}
+	return fileInfo{path: name, folder: true}, below, nil
 }
 
 // missing returns the error for a missing file.
@@ -183,7 +172,8 @@ func (w *Workspace) Lstat(name string) (fs.FileInfo, error) {
 		return nil, &fs.PathError{Op: "lstat", Path: name, Err: err}
 	}
 	defer w.f.mu.Unlock()
-	return w.look("lstat", name)
+	i, _, err := look(w.f.docs, "lstat", name)
+	return i, err
 }
 
 // Stat implements [markdownstore.Files].
@@ -204,7 +194,7 @@ func (w *Workspace) Same(a, b fs.FileInfo) bool {
 
 // openFile is a file or a folder as it was when it was opened.
 type openFile struct {
-	*strings.Reader // nil for a folder
+	*strings.Reader // empty for a folder
 	info            fileInfo
 	entries         []fs.DirEntry
 }
@@ -231,53 +221,31 @@ func (w *Workspace) Open(name string) (fs.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	defer w.f.mu.Unlock()
-	i, err := w.look("open", name)
+	i, below, err := look(w.f.docs, "open", name)
 	if err != nil {
 		return nil, err
 	}
-	if i.folder {
-		return &openFile{info: i, entries: w.list(name)}, nil
+	o := &openFile{info: i, entries: []fs.DirEntry{}}
+	for _, base := range slices.Sorted(maps.Keys(below)) {
+		at := path.Join(name, base)
+		o.entries = append(o.entries, fs.FileInfoToDirEntry(fileInfo{w.f.docs[at], at, below[base].Folder}))
 	}
-	err = w.fill("open", &i)
-	return &openFile{Reader: strings.NewReader(string(i.data)), info: i}, err
-}
-
-// list returns the entries of a folder, sorted by name. Callers must hold w.f.mu.
-func (w *Workspace) list(dir string) []fs.DirEntry {
-	l, all := listing{below: map[string]store.Info{}}, w.below(dir)
-	if dir == "." {
-		dir = ""
+	if !i.folder && i.data == nil { // the text is not kept in memory
+		now, err := w.s.get(fileAt(name))
+		switch {
+		case err != nil:
+			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		case now == nil:
+			return nil, missing("open", name)
+		case now.mark == i.mark:
+			w.f.docs[name] = *now
+		default: // another process has written the file
+			w.f.known = false
+		}
+		o.info.doc = *now
 	}
-	for _, at := range all {
-		l.add(dir, at, store.Info{})
-	}
-	out := []fs.DirEntry{}
-	for _, name := range slices.Sorted(maps.Keys(l.below)) {
-		at := path.Join(dir, name)
-		out = append(out, fileInfo{w.f.docs[at], at, l.below[name].Folder})
-	}
-	return out
-}
-
-// fill reads the text of a file from the server, unless the text is kept in memory. After a read i
-// may describe a newer version of the file. Callers must hold w.f.mu.
-func (w *Workspace) fill(op string, i *fileInfo) error {
-	if i.data != nil || i.size == 0 {
-		return nil
-	}
-	now, err := w.s.get(fileAt(i.path))
-	switch {
-	case err != nil:
-		return &fs.PathError{Op: op, Path: i.path, Err: err}
-	case now == nil:
-		return missing(op, i.path)
-	case now.mark == i.mark:
-		w.f.docs[i.path] = *now
-	default: // another process has written the file
-		w.f.known = false
-	}
-	i.doc = *now
-	return nil
+	o.Reader = strings.NewReader(string(o.info.data))
+	return o, nil
 }
 
 // Write implements [markdownstore.Files].
@@ -346,8 +314,8 @@ type fileWriter struct{ *Workspace }
 // is set and the other process changed this file, change returns a *ConflictError instead.
 func (w fileWriter) change(op, name string, swap bool, f func(fi fileInfo) (*doc, error)) error {
 	var first *fileInfo
-	return w.s.within(filesIn, true, func(_ *Store, u *unit) error {
-		fi, err := w.now(op, name)
+	return w.s.within(filesIn, true, func(s *Store, u *unit) error {
+		fi, err := w.now(s, op, name)
 		if err != nil {
 			return err
 		}
@@ -358,7 +326,7 @@ func (w fileWriter) change(op, name string, swap bool, f func(fi fileInfo) (*doc
 		}
 		d, err := f(fi)
 		if err == nil && d != nil && d.data != nil {
-			err = w.fits(op, name, len(d.data))
+			err = fits(u.docs, op, name, len(d.data))
 		}
 		if err != nil {
 			return err
@@ -377,15 +345,13 @@ func contents(text string) *doc {
 	return &doc{size: int64(len(text)), data: []byte(text), written: time.Now()}
 }
 
-// now returns a file with its text, and for a missing file a fileInfo whose mark is 0.
-func (w fileWriter) now(op, name string) (fileInfo, error) {
-	w.f.mu.Lock()
-	defer w.f.mu.Unlock()
-	if err := w.learn(); err != nil {
-		return fileInfo{}, err
-	}
-	i, err := w.look(op, name)
-	switch {
+// now returns a file with its text as the unit of s knows it, and for a missing file a fileInfo whose
+// mark is 0.
+func (w fileWriter) now(s *Store, op, name string) (fileInfo, error) {
+	i, _, err := look(s.unit.docs, op, name)
+	switch moved := w.moved(s.unit.moving); {
+	case moved != nil:
+		return i, moved
 	case errors.Is(err, fs.ErrNotExist):
 		return fileInfo{path: name}, nil
 	case err != nil:
@@ -393,16 +359,15 @@ func (w fileWriter) now(op, name string) (fileInfo, error) {
 	case i.folder:
 		return i, &fs.PathError{Op: op, Path: name, Err: syscall.EISDIR}
 	}
-	if err = w.fill(op, &i); errors.Is(err, fs.ErrNotExist) { // another process removed the file
-		err = fmt.Errorf("%s %s: %w", op, name, store.ErrOvertaken)
+	d, err := s.doc(fileAt(name))
+	if err == nil {
+		i.doc = *d
 	}
 	return i, err
 }
 
 // fits returns an error for a file whose path or size neither a folder of files nor a row can hold.
-func (w fileWriter) fits(op, name string, size int) (err error) {
-	w.f.mu.Lock()
-	defer w.f.mu.Unlock()
+func fits(files map[string]doc, op, name string, size int) (err error) {
 	switch {
 	case strings.ContainsRune(name, 0): // look has refused the other invalid paths
 		err = fs.ErrInvalid
@@ -412,7 +377,7 @@ func (w fileWriter) fits(op, name string, size int) (err error) {
 		err = fmt.Errorf("it would have %d bytes, and a file in the database has %d at most; split it", size, mostFile)
 	}
 	for dir := path.Dir(name); dir != "." && err == nil; dir = path.Dir(dir) {
-		if _, file := w.f.docs[dir]; file {
+		if _, file := files[dir]; file {
 			err = fmt.Errorf("%s is a file: %w", dir, syscall.ENOTDIR)
 		}
 	}
