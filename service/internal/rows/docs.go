@@ -96,11 +96,7 @@ func (s *Store) Get(name string) ([]byte, error) {
 		return nil, err
 	}
 	if p.log() >= 0 {
-		l, err := s.log(name, store.LogOptions{ReadOnly: true})
-		if err != nil {
-			return nil, err
-		}
-		return l.lines()
+		return s.lines(name)
 	}
 	d, err := s.doc(p)
 	switch {
@@ -260,8 +256,8 @@ func (s *Store) asked(p place) (l listing, err error) {
 		s.found.mu.Lock()
 		defer s.found.mu.Unlock()
 		if !s.found.at.IsZero() {
-			err = s.find()
-			if i, there := s.found.logs[p.folder]; there {
+			all, err := s.find(time.Now())
+			if i, there := all[p.folder]; there {
 				l.self = &i
 			}
 			return l, err
@@ -326,18 +322,21 @@ type found struct {
 // projectJournal is the log that find describes together with the journals of sessions.
 const projectJournal = "project/journal.jsonl"
 
-// find reads c.found from the server. Callers must hold found.mu.
-func (c *core) find() error {
+// find returns the journals as they were at since or later. Callers must hold c.found.mu.
+func (c *core) find(since time.Time) (map[string]store.Info, error) {
+	if !c.found.at.Before(since) {
+		return c.found.logs, nil
+	}
 	at := time.Now()
 	rows, _, err := ask(c, &journals, "sessions", nil, func(scan scanner, n *named) error { return scan(&n.name, &n.Size, &n.Time) })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.found.at, c.found.logs = at, map[string]store.Info{}
 	for _, r := range rows {
 		c.found.logs[r.name] = r.Info
 	}
-	return nil
+	return c.found.logs, nil
 }
 
 // Logs answers [store.Logs] for the journals of sessions.
@@ -348,18 +347,14 @@ func (s *Store) Logs(folder, name string, since time.Time) (in []store.Entry, ok
 	}
 	s.found.mu.Lock()
 	defer s.found.mu.Unlock()
-	if s.found.at.Before(since) {
-		if err := s.find(); err != nil {
-			return nil, true, err
-		}
-	}
+	all, err := s.find(since)
 	sessions := map[string]store.Info{}
-	for at, i := range s.found.logs {
+	for at, i := range all {
 		if session, ok := strings.CutPrefix(at, "sessions/"); ok {
 			sessions[session] = i
 		}
 	}
-	return entries(sessions), true, nil
+	return entries(sessions), true, err
 }
 
 // mostBytes bounds the documents of one statement, because a message of the protocol ends at 1
@@ -393,41 +388,26 @@ func (s *Store) Put(how store.Durability, docs ...store.Doc) (st store.Stats, er
 	return st, err
 }
 
-// change collects changes of documents and blobs in the open units to which they belong. It makes
-// the remaining changes with a unit of their own, and then returns true as asked.
+// change collects changes of documents and blobs in the open unit to which any of them belongs. If
+// there is none, it makes the changes with a unit of their own, and then returns true as asked.
 func (s *Store) change(how store.Durability, all []put) (asked bool, err error) {
-	var rest []put
-	for _, p := range all {
-		u := s.writing(p.place)
-		if u == nil {
-			rest = append(rest, p)
-			continue
-		}
-		if u.failed == nil {
-			u.change(how, p)
-		}
-		err := u.failed
-		u.f.mu.Unlock()
-		if err != nil {
-			return false, err
-		}
-	}
-	if len(rest) == 0 {
+	if len(all) == 0 {
 		return false, nil
+	}
+	for _, p := range all {
+		if u := s.writing(p.place); u != nil {
+			defer u.f.mu.Unlock()
+			if u.failed == nil {
+				u.change(how, all...)
+			}
+			return false, u.failed
+		}
 	}
 	if err := s.renew(); err != nil {
 		return true, err
 	}
-	i := slices.IndexFunc(rest, func(p put) bool { return p.blob() == "" })
-	if i < 0 { // only blobs, whose contents never change, so no folder needs a new mark
-		u := &unit{c: s.core, f: new(folder)}
-		u.reset()
-		u.change(how, rest...)
-		_, _, err := u.send(-1)
-		return true, err
-	}
-	return true, s.within(rest[i].folder, true, func(_ *Store, u *unit) error {
-		return u.collect(func() error { u.change(how, rest...); return nil })
+	return true, s.within(all[0].folder, true, func(_ *Store, u *unit) error {
+		return u.collect(func() error { u.change(how, all...); return nil })
 	})
 }
 
@@ -485,9 +465,8 @@ func (c *core) forgetBelow(paths []string) {
 		if slices.ContainsFunc(paths, func(at string) bool { return place{at: at}.covers(f.at) }) {
 			f.mu.Lock()
 			f.state, f.known = state{docs: map[string]doc{}}, false
-			f.renewed()
 			if f.unit != nil {
-				f.unit.reset()
+				f.unit.lose()
 			}
 			f.mu.Unlock()
 		}

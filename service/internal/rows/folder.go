@@ -41,9 +41,6 @@ type folder struct {
 	known bool
 	// durable reports that everything known survives a crash of the server.
 	durable bool
-	// gen counts, for each log, how often the known records became invalid. A log whose gen is
-	// older must be opened again.
-	gen [len(logs)]int
 	state
 }
 
@@ -102,9 +99,9 @@ type changes struct {
 	recs []row
 }
 
-// read reads the changes of a folder since the known state k: records of the logs with the indexes
-// of, and documents if docs is set.
-func (c *core) read(folder string, k *head, of []int, docs bool) (n changes, err error) {
+// read reads the changes of a folder since a known state, which is identified by its newest mark:
+// records of the logs with the indexes of after seq, and documents after rev if docs is set.
+func (c *core) read(folder string, mark, rev, seq int64, of []int, docs bool) (n changes, err error) {
 	type part struct {
 		what           int
 		name, kind, id string
@@ -114,7 +111,7 @@ func (c *core) read(folder string, k *head, of []int, docs bool) (n changes, err
 		written        *time.Time
 		times          []time.Time
 	}
-	parts, _, err := ask(c, &news, folder, []any{folder, k.newest(), k.rev, k.seq, of, docs}, func(scan scanner, p *part) error {
+	parts, _, err := ask(c, &news, folder, []any{folder, mark, rev, seq, of, docs}, func(scan scanner, p *part) error {
 		return scan(&p.what, &p.name, &p.nums, &p.times, &p.kind, &p.id, &p.data, &p.body, &p.written)
 	})
 	n.docs = map[string]doc{}
@@ -198,14 +195,11 @@ var allLogs = []int{0, 1, 2, ended}
 
 // refresh brings the knowledge of the folder up to date. Callers must hold f.mu.
 func (f *folder) refresh(c *core) error {
-	n, err := c.read(f.at, &f.head, allLogs, f.at != "")
+	n, err := c.read(f.at, f.newest(), f.rev, f.seq, allLogs, f.at != "")
 	if err != nil {
 		return err
 	}
 	f.durable = f.durable && n.newest() == f.newest()
-	if !n.same && (n.newest() != 0 || f.newest() != 0) {
-		f.renewed()
-	}
 	f.state, f.known = state{n.head, n.merged(f.docs), n.recs}, true
 	return nil
 }
@@ -243,13 +237,6 @@ func (f *folder) of(s *Store) *unit {
 	return f.unit
 }
 
-// renewed records that the known records of all logs are out of date. Callers must hold f.mu.
-func (f *folder) renewed() {
-	for i := range f.gen {
-		f.gen[i]++
-	}
-}
-
 // forget makes the next unit in the folder read the folder again.
 func (c *core) forget(at string) {
 	f := c.folder(at)
@@ -285,7 +272,7 @@ func (s *Store) begin(ctx context.Context, f *folder, seen, alone bool) (*unit, 
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	u := &unit{c: s.core, f: f, unchecked: seen && f.known}
+	u := &unit{c: s.core, f: f, unchecked: seen && f.known, logs: map[*log]bool{}}
 	if !u.unchecked {
 		if err := f.refresh(s.core); err != nil {
 			<-f.turn

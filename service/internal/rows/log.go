@@ -21,10 +21,9 @@ type log struct {
 	i        int // the log's index in logs
 	readOnly bool
 
-	// gen is the folder's gen for this log at the time when a unit read the log. It is -1 if the
-	// log was read without a unit. In that case head is the folder's head of that moment.
-	gen  int
-	head head
+	// mark is the folder's newest mark when the log was last read or written, and noMark if the log
+	// has read records that were not written.
+	mark int64
 	seq  int64
 	n    int
 	size int64
@@ -38,20 +37,23 @@ func (s *Store) log(name string, o store.LogOptions) (*log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &log{s: s, f: s.core.folder(p.folder), place: p, i: p.log(), readOnly: o.ReadOnly, gen: -1}
+	l := &log{s: s, f: s.core.folder(p.folder), place: p, i: p.log(), readOnly: o.ReadOnly}
 	if l.i < 0 {
 		return nil, fmt.Errorf("open %s: the database has no log of this name", s.where(p.at))
 	}
 	return l, nil
 }
 
-// fits reports whether the known state of the folder still has the records up to the place.
-// Callers must hold f.mu.
-func (l *log) fits() bool {
-	if l.gen < 0 && (l.head.newest() == 0 || slices.Contains(l.f.trail, l.head.newest())) {
-		l.gen = l.f.gen[l.i]
+// noMark is a mark that no folder has.
+const noMark = -1
+
+// fits reports whether a unit's folder still has the records up to the place.
+func (l *log) fits(u *unit) bool {
+	if !u.logs[l] && l.mark != 0 && (!slices.Contains(u.trail, l.mark) || slices.Contains(u.replaced, l.i)) {
+		return false
 	}
-	return l.gen == l.f.gen[l.i]
+	u.logs[l], l.mark = true, u.newest()
+	return true
 }
 
 // error returns the error of a log that can't be read further.
@@ -66,38 +68,35 @@ func (l *log) error(reason string, replaced bool) error {
 func (l *log) wasReplaced() error { return l.error("it was replaced meanwhile", true) }
 
 // written returns the log's records on the server whose numbers are above seq, and the count of all
-// records of the log. k is the known state of the folder.
-func (l *log) written(k head, seq int64) (out []row, count int, err error) {
-	k.seq = seq
-	n, err := l.s.read(l.f.at, &k, []int{l.i}, false)
+// records of the log. It returns an error if the folder's trail lacks l.mark.
+func (l *log) written(seq int64) (out []row, count int, err error) {
+	n, err := l.s.read(l.f.at, l.mark, 0, seq, []int{l.i}, false)
+	if err == nil && !n.same && l.mark != 0 {
+		err = l.wasReplaced()
+	}
 	if err != nil {
 		return nil, 0, err
 	}
-	if !n.same && k.newest() != 0 {
-		return nil, 0, l.wasReplaced()
-	}
-	l.head, l.gen = n.head, -1
+	l.mark = n.newest()
 	return n.recs, n.counts[l.i], nil
 }
 
 // behind returns what written returns, and in addition the records that the open unit has
 // collected.
 func (l *log) behind(seq int64) (out []row, count int, err error) {
-	if l.readOnly && l.gen < 0 && l.s.unit == nil { // an open unit may be another caller's, and may know only an old state
-		return l.written(l.head, seq)
+	if l.readOnly && l.s.unit == nil { // an open unit may be another caller's, and may know only an old state
+		return l.written(seq)
 	}
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
 	u := l.f.of(l.s)
 	switch {
-	case u != nil && u.failed != nil:
-		return nil, 0, u.failed
-	case u == nil && l.gen < 0:
-		return l.written(l.head, seq)
-	case !l.fits():
-		return nil, 0, l.wasReplaced()
 	case u == nil:
-		return l.written(l.f.head, seq)
+		return l.written(seq)
+	case u.failed != nil:
+		return nil, 0, u.failed
+	case !l.fits(u):
+		return nil, 0, l.wasReplaced()
 	}
 	mine := func(rows []row) []row {
 		return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.log != l.i || r.seq <= seq })
@@ -108,9 +107,7 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 		n += l.n
 	}
 	if n < u.counts[l.i] && !slices.Contains(u.replaced, l.i) { // the log has more records after the place
-		k := u.head
-		k.seq = seq
-		now, err := l.s.read(l.f.at, &k, []int{l.i}, false)
+		now, err := l.s.read(l.f.at, u.newest(), 0, seq, []int{l.i}, false)
 		if err == nil && now.newest() != u.newest() {
 			err = u.overtaken()
 		}
@@ -194,7 +191,7 @@ func (l *log) write(f func(u *unit) error) error {
 		return fmt.Errorf("write %s: only a unit of work may write to a log", l.s.where(l.place.at))
 	case u.failed != nil:
 		return u.failed
-	case !l.fits(), u.counts[l.i] != l.n:
+	case !l.fits(u), u.counts[l.i] != l.n:
 		return u.overtaken()
 	}
 	return f(u)
@@ -225,8 +222,8 @@ func (l *log) Sync(n int) error {
 		u.synced = true
 		return u.failed
 	}
-	has, _, err := l.s.stand(l.f.at, l.head.newest())
-	if err == nil && !has && n > 0 && l.gen < 0 {
+	has, _, err := l.s.stand(l.f.at, l.mark)
+	if err == nil && !has && n > 0 {
 		err = l.wasReplaced()
 	}
 	return err
@@ -246,7 +243,7 @@ func (l *log) Replace(recs iter.Seq2[store.Record, error]) error {
 		if err != nil {
 			return err
 		}
-		l.gen, l.n, l.size = l.f.gen[l.i], 0, 0
+		u.logs[l], l.mark, l.n, l.size = true, u.newest(), 0, 0
 		for _, r := range rows {
 			l.advance(r)
 		}
@@ -310,22 +307,18 @@ func (s *Store) Reset(name string, recs []store.Record) (aside []string, err err
 	return aside, err
 }
 
-// lines returns the records of the log as the lines that a file of the log would have.
-func (l *log) lines() ([]byte, error) {
-	rows, _, err := l.behind(0)
+// lines returns the records of a log as the lines that a file of the log would have.
+func (s *Store) lines(name string) ([]byte, error) {
+	l, err := s.log(name, store.LogOptions{ReadOnly: true})
 	if err != nil {
 		return nil, err
-	}
-	if len(rows) == 0 {
-		return nil, l.s.notThere("read", l.place.at)
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	for _, r := range rows {
-		if err := e.Encode(r.rec); err != nil {
-			return nil, err
-		}
+	err = l.pass(func(r store.Record, _, _ int) error { return e.Encode(r) }, func(string) error { return nil })
+	if err == nil && b.Len() == 0 {
+		err = s.notThere("read", l.place.at)
 	}
-	return b.Bytes(), nil
+	return b.Bytes(), err
 }

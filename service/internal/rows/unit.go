@@ -22,6 +22,8 @@ type unit struct {
 	unchecked bool
 	ended     bool
 	failed    error // the reason why nothing more can be written
+	// logs are the open logs that have read the folder as the unit knows it.
+	logs map[*log]bool
 
 	// asked reports that a statement has found the known mark as the folder's newest.
 	asked bool
@@ -84,7 +86,7 @@ func (u *unit) sync() error {
 		err = u.stand()
 	case u.unchecked && !u.asked:
 		var n changes
-		if n, err = u.c.read(u.f.at, &head{}, []int{}, false); err == nil && n.newest() != u.newest() {
+		if n, err = u.c.read(u.f.at, 0, 0, 0, []int{}, false); err == nil && n.newest() != u.newest() {
 			err = u.overtaken()
 		}
 	}
@@ -97,15 +99,18 @@ func (u *unit) fail(err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, r := range u.recs {
-		u.f.gen[r.log]++ // callers in this process may have read on to records that are not there
-	}
-	for _, log := range u.replaced {
-		u.f.gen[log]++
-	}
-	u.reset()
+	u.lose()
 	u.failed, u.f.known = err, false
 	return err
+}
+
+// lose drops the collected writes. Logs that have read or written them must be opened again.
+func (u *unit) lose() {
+	for l := range u.logs {
+		l.mark = noMark
+	}
+	clear(u.logs)
+	u.reset()
 }
 
 // overtaken returns the error of a unit whose folder has another mark.
@@ -135,7 +140,7 @@ func (c *core) stand(at string, mark int64) (has, newest bool, err error) {
 // must hold the folder's mutex, which commit releases for a moment.
 func (u *unit) commit() error {
 	mark := after(u.newest(), u.mark)
-	ok, unsure, err := u.send(u.newest())
+	ok, unsure, err := u.send()
 	newest := true
 	if err == nil && !ok && unsure { // the writes were made before an answer was lost, or the unit was overtaken
 		ok, newest, err = u.c.stand(u.f.at, mark)
@@ -162,6 +167,9 @@ func (u *unit) commit() error {
 		if p.folder != f.at && p.blob() == "" {
 			others[p.folder] = true
 		}
+	}
+	for l := range u.logs {
+		l.mark = mark
 	}
 	f.state, f.durable, f.known = u.state, u.synced, newest
 	u.reset()
@@ -200,10 +208,10 @@ const blobWaits = 200
 
 var blobPause = 25 * time.Millisecond
 
-// send makes the collected writes on the server if base is the folder's newest mark. With a base of
-// -1, it checks no mark. ok is false if the folder has another mark. unsure reports that an answer
-// was lost, so that the server may have made the writes earlier.
-func (u *unit) send(base int64) (ok, unsure bool, err error) {
+// send makes the collected writes on the server if the known mark is the folder's newest. ok is false
+// if the folder has another mark. unsure reports that an answer was lost, so that the server may have
+// made the writes earlier.
+func (u *unit) send() (ok, unsure bool, err error) {
 	how := "off"
 	if u.synced {
 		how = "on"
@@ -229,7 +237,7 @@ func (u *unit) send(base int64) (ok, unsure bool, err error) {
 			key = cmp.Or(p.key(), key)
 		}
 	}
-	args := []any{how, u.f.at, base, u.mark, key, u.seq, u.turns, u.counts[:], u.sizes[:], some(u.replaced), u.seq - int64(len(u.recs)),
+	args := []any{how, u.f.at, u.newest(), u.mark, key, u.seq, u.turns, u.counts[:], u.sizes[:], some(u.replaced), u.seq - int64(len(u.recs)),
 		seqs, turns, in, ns, kinds, ids, times, zones, bodies, folders, names, data, hashes, blobs}
 	for range blobWaits {
 		var free, again bool
@@ -326,10 +334,15 @@ func (u *unit) add(log int, recs []store.Record, anew bool) (out []row, err erro
 		u.counts[log], u.sizes[log], u.times[log], u.synced = 0, 0, time.Now(), true
 		of := func(r row) bool { return r.log == log }
 		u.recs, u.tail = slices.DeleteFunc(u.recs, of), slices.DeleteFunc(slices.Clone(u.tail), of)
+		for l := range u.logs {
+			if l.i == log {
+				l.mark = noMark
+				delete(u.logs, l)
+			}
+		}
 		if !slices.Contains(u.replaced, log) {
 			u.replaced = append(u.replaced, log)
 		}
-		u.f.gen[log]++
 	}
 	for _, r := range recs {
 		u.seq, u.turns, u.counts[log], u.sizes[log] = u.seq+1, u.turns+commits(r), u.counts[log]+1, u.sizes[log]+int64(len(r.Body))
