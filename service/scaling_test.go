@@ -472,7 +472,7 @@ func BenchmarkScalingGrowth(b *testing.B) {
 	var kernels []*kernel.Kernel
 	dir := b.TempDir()
 	for i := range runtime.GOMAXPROCS(0) {
-		st, err := postgres.Open(b.Context(), server.DSN(), "shop")
+		st, err := postgres.Open(b.Context(), postgres.Options{DSN: server.DSN(), Root: "shop"})
 		if err != nil {
 			b.Fatal(err)
 		}

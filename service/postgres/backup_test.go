@@ -133,7 +133,7 @@ func TestBackup(t *testing.T) {
 	if got := quiet.peek(machine(right)); got != want {
 		t.Errorf("what was brought back plans other bytes:\n%.1000s\n%.1000s", want, got)
 	}
-	st, err := postgres.Open(t.Context(), dsn, "shop")
+	st, err := postgres.Open(t.Context(), postgres.Options{DSN: dsn, Root: "shop"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func (c *counter) take() (said []string, trips int) {
 // workspace and the database that all share.
 func machine(t testing.TB, o rows.Options, workspace string) *kernel.Kernel {
 	t.Helper()
-	s, err := postgres.OpenWith(context.Background(), o)
+	s, err := postgres.Open(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@
 // may serve the same sessions. Journals, blobs, checkpoints and locks are in the database.
 // The files of one machine, such as its index and its sockets, stay in its state directory.
 //
-//	state, err := postgres.Open(ctx, os.Getenv("STATE_DSN"), "shop")
+//	state, err := postgres.Open(ctx, postgres.Options{DSN: os.Getenv("STATE_DSN"), Root: "shop"})
 //	...
 //	defer state.Close()
 //	k, err := kernel.Open(ctx, dir, &kernel.Options{Store: state})
@@ -16,7 +16,6 @@ package postgres
 
 import (
 	"context"
-	"time"
 
 	"github.com/memkernel/memkernel/internal/store"
 	"github.com/memkernel/memkernel/markdownstore"
@@ -27,27 +26,21 @@ import (
 // several kernels may share it.
 type Store struct{ in *rows.Store }
 
-// Open opens the state with the name root in the database dsn, and creates missing tables. The
-// name must be the same on every machine that shares the state. The DSN is a URL or key=value
-// pairs, and must name the host. No error repeats the DSN's password.
-func Open(ctx context.Context, dsn, root string, with ...option) (*Store, error) {
-	return open(ctx, rows.Open, dsn, root, with)
-}
+// Options names the place of a state. Schema and Tracer are for tests.
+type Options = rows.Options
+
+// Open opens a state in a database, and creates missing tables. No error repeats the DSN's password.
+func Open(ctx context.Context, o Options) (*Store, error) { return opened(rows.Open(ctx, o)) }
 
 // OpenTenant opens the state of one of several tenants in a database, as Open does. Its
 // connections can reach only that root, whatever statement they send: they log in as the tenant's
 // own role, to which row-level security applies. The user of the DSN creates the roles and owns
 // the tables. That user must not be a superuser.
-func OpenTenant(ctx context.Context, dsn, root string, with ...option) (*Store, error) {
-	return open(ctx, rows.OpenTenant, dsn, root, with)
+func OpenTenant(ctx context.Context, o Options) (*Store, error) {
+	return opened(rows.OpenTenant(ctx, o))
 }
 
-func open(ctx context.Context, by func(context.Context, rows.Options) (*rows.Store, error), dsn, root string, with []option) (*Store, error) {
-	o := rows.Options{DSN: dsn, Root: root}
-	for _, w := range with {
-		w(&o)
-	}
-	s, err := by(ctx, o)
+func opened(s *rows.Store, err error) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -56,18 +49,7 @@ func open(ctx context.Context, by func(context.Context, rows.Options) (*rows.Sto
 
 // Bound returns an error if row-level security would not bind the user of a DSN. Such a user, for
 // example a superuser, must not serve tenants. Bound creates no tables.
-func Bound(ctx context.Context, dsn, root string) error {
-	return rows.Bound(ctx, rows.Options{DSN: dsn, Root: root})
-}
-
-// option is an option of [Open] and [OpenTenant].
-type option func(*rows.Options)
-
-// Lease sets how long a lock outlives a machine that was killed. 0 means 15 s. A machine that is
-// paused for longer may lose its locks.
-func Lease(d time.Duration) option {
-	return func(o *rows.Options) { o.Lease = d }
-}
+func Bound(ctx context.Context, o Options) error { return rows.Bound(ctx, o) }
 
 // Workspace returns the files of the workspace that the database keeps under the same root, for
 // kernel.MemoryOptions.Files. All machines see the same files, and need no folder. Closing the

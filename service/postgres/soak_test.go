@@ -24,7 +24,6 @@ import (
 	"github.com/memkernel/memkernel/kernel"
 	"github.com/memkernel/memkernel/service/internal/fleet"
 	"github.com/memkernel/memkernel/service/internal/pgtest"
-	"github.com/memkernel/memkernel/service/internal/rows"
 	"github.com/memkernel/memkernel/service/postgres"
 )
 
@@ -344,7 +343,7 @@ func (s *soak) follow(primary *pgtest.Server) {
 // settle compares journals with what was acknowledged.
 func (s *soak) settle() {
 	t := s.t
-	st, err := postgres.OpenWith(t.Context(), rows.Options{DSN: s.f.DSN, Root: "shop"})
+	st, err := postgres.Open(t.Context(), postgres.Options{DSN: s.f.DSN, Root: "shop"})
 	if err != nil {
 		t.Fatal(err)
 	}

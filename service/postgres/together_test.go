@@ -150,7 +150,7 @@ func TestTwoMachinesAtOnceForOneSession(t *testing.T) {
 // machineWith is machine with settings of memory.
 func machineWith(t testing.TB, o rows.Options, workspace string, m kernel.MemoryOptions) *kernel.Kernel {
 	t.Helper()
-	s, err := postgres.OpenWith(context.Background(), o)
+	s, err := postgres.Open(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func TestClocksApart(t *testing.T) {
 	at := func(workspace string, o *rows.Options, off time.Duration) *kernel.Kernel {
 		opt := &kernel.Options{StateDir: t.TempDir(), Now: func() time.Time { return time.Now().Add(off) }}
 		if o != nil {
-			s, err := postgres.OpenWith(t.Context(), *o)
+			s, err := postgres.Open(t.Context(), *o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +228,7 @@ func TestHalfASchema(t *testing.T) {
 	k.Close()
 	in := func(q string) { execute(t, o.DSN, "SET search_path="+o.Schema+"; "+q) }
 	in("DELETE FROM versions") // what the first version adds is there
-	_, err := postgres.OpenWith(t.Context(), o)
+	_, err := postgres.Open(t.Context(), o)
 	if !errors.Is(err, rows.ErrSchema) || !strings.Contains(err.Error(), "schema version 1") || !strings.Contains(err.Error(), "restore them from a backup") {
 		t.Fatalf("%v", err)
 	}

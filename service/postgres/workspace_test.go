@@ -26,7 +26,7 @@ import (
 // rowsMachine opens a kernel as a machine has it that shares no folder with any other.
 func rowsMachine(t testing.TB, o rows.Options) (*kernel.Kernel, *markdownstore.Store) {
 	t.Helper()
-	s, err := postgres.OpenWith(context.Background(), o)
+	s, err := postgres.Open(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestCopyThereAndBack(t *testing.T) {
 		return s
 	}
 	rows := func() (*markdownstore.Store, *postgres.Store) {
-		s, err := postgres.OpenWith(context.Background(), o)
+		s, err := postgres.Open(context.Background(), o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,10 +41,10 @@ func database(t *testing.T) (dsn string, super *pgx.Conn) {
 // machine is a server of the tenants that a database has.
 func machine(t *testing.T, dsn string, super *pgx.Conn) *house {
 	t.Helper()
-	if err := postgres.Bound(t.Context(), dsn, "shop"); err != nil {
+	if err := postgres.Bound(t.Context(), postgres.Options{DSN: dsn, Root: "shop"}); err != nil {
 		t.Fatal(err)
 	}
-	all, err := postgres.Open(t.Context(), dsn, "shop")
+	all, err := postgres.Open(t.Context(), postgres.Options{DSN: dsn, Root: "shop"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func machine(t *testing.T, dsn string, super *pgx.Conn) *house {
 	}
 	return serveHouse(t, &house{t: t, root: t.TempDir(), tokens: token.In(all.State()), rows: rows,
 		state: func(ctx context.Context, tenant string) (*postgres.Store, error) {
-			return postgres.OpenTenant(ctx, dsn, root(tenant))
+			return postgres.OpenTenant(ctx, postgres.Options{DSN: dsn, Root: root(tenant)})
 		},
 		blobs: func(tenant string) (out []string) {
 			for at := range rows(tenant) {

@@ -24,15 +24,15 @@ type PostgreSQL struct{}
 
 // State opens the database that keeps the state.
 func (PostgreSQL) State(ctx context.Context, s *cli.Settings) (cli.Database, error) {
-	at, err := database(s)
+	o, err := database(s)
 	if err != nil {
 		return nil, err
 	}
-	open, root := postgres.Open, at.root
+	open := postgres.Open
 	if s.TenantName != "" {
-		open, root = postgres.OpenTenant, tenantRoot(at.root, s.TenantName)
+		open, o.Root = postgres.OpenTenant, tenantRoot(o.Root, s.TenantName)
 	}
-	db, err := open(ctx, at.dsn, root, postgres.Lease(at.lease))
+	db, err := open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -54,40 +54,30 @@ func BoundByPolicies(ctx context.Context, s *cli.Settings) error {
 	if s.Config.Store.Backend != "postgres" {
 		return nil
 	}
-	at, err := database(s)
+	o, err := database(s)
 	if err != nil {
 		return err
 	}
-	return postgres.Bound(ctx, at.dsn, at.root)
+	return postgres.Bound(ctx, o)
 }
 
 // tenantRoot names the state of a tenant in a database. No two tenants of a server share a name,
 // and no name is a prefix of another.
 func tenantRoot(root, tenant string) string { return root + "/tenants/" + textutil.SafeName(tenant) }
 
-// place is the location of the state in a database.
-type place struct {
-	dsn, root string
-	lease     time.Duration
-}
-
 // database returns the location of the state, if a database keeps the state.
-func database(s *cli.Settings) (at place, err error) {
+func database(s *cli.Settings) (o postgres.Options, err error) {
 	p := &s.Config.Store.Postgres
-	root := cmp.Or(p.Root, s.Config.Index.Postgres.Workspace)
-	dsn := os.Getenv(string(p.DSNEnv))
+	o = postgres.Options{DSN: os.Getenv(string(p.DSNEnv)), Root: cmp.Or(p.Root, s.Config.Index.Postgres.Workspace), Lease: time.Duration(p.Lease)}
 	switch {
 	case p.DSNEnv == "":
 		err = cli.Hint(errors.New("no database is named for the state"), "set store.postgres.dsn_env to the name of a variable that holds a DSN, such as postgres://me:secret@host/memory")
-	case root == "":
+	case o.Root == "":
 		err = cli.Hint(errors.New("the state has no name in the database"), "set store.postgres.root, alike on every machine that shares it")
-	case dsn == "":
+	case o.DSN == "":
 		err = cli.Hint(fmt.Errorf("%s: the variable %s is empty", s.Config.Origin("store.postgres.dsn_env"), p.DSNEnv), "put the DSN into it, such as postgres://me:secret@host/memory")
 	}
-	if err != nil {
-		return at, err
-	}
-	return place{dsn: dsn, root: root, lease: time.Duration(p.Lease)}, nil
+	return o, err
 }
 
 // leaveAlone is how long after a failed attempt to open a database no other attempt is made.

@@ -49,7 +49,7 @@ func New(bin, dir, dsn string, lease time.Duration) (*Fleet, error) {
 	if err := os.WriteFile(f.config(), []byte(conf), 0o600); err != nil {
 		return nil, err
 	}
-	state, err := postgres.Open(context.Background(), dsn, "shop")
+	state, err := postgres.Open(context.Background(), postgres.Options{DSN: dsn, Root: "shop"})
 	if err != nil {
 		return nil, err
 	}
