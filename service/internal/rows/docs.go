@@ -473,8 +473,9 @@ func (c *core) forgetBelow(paths []string) {
 	}
 }
 
-// Move implements [store.Store]. It moves a folder with its records, and only if no other process
-// has written to that folder. The target of a folder must not exist.
+// Move implements [store.Store] for documents, and for folders that units write to. It moves a folder
+// with its records, and only if no other process has written to that folder. The target of a folder
+// must not exist.
 func (s *Store) Move(how store.Durability, from, to string) error {
 	old, err := s.at(from)
 	now, err2 := s.at(to)
@@ -493,22 +494,9 @@ func (s *Store) Move(how store.Durability, from, to string) error {
 		if folder {
 			return u.move(now)
 		}
-		var docs []store.Doc
-		take := func(below string, _ store.Entry) error {
-			data, err := s.Get(path.Join(from, below))
-			docs = append(docs, store.Doc{Name: path.Join(to, below), Data: data})
-			return err
-		}
-		i, err := s.Stat(from)
-		switch {
-		case err != nil:
-		case i.Folder:
-			err = store.Walk(s.In(from), take)
-		default:
-			err = take("", store.Entry{})
-		}
+		data, err := s.Get(from)
 		if err == nil {
-			_, err = s.Put(how, docs...)
+			_, err = s.Put(how, store.Doc{Name: to, Data: data})
 		}
 		if err == nil {
 			_, err = s.Remove(how, from)

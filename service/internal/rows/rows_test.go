@@ -176,7 +176,9 @@ func TestDocuments(t *testing.T) {
 	if key != "chat-7" {
 		t.Errorf("the session's key is %q", key)
 	}
-	must(t, s.Move(store.Synced, "past/a", "past/z"))
+	for _, name := range []string{"b", "c"} {
+		must(t, s.Move(store.Synced, "past/a/"+name, "past/z/"+name))
+	}
 	must(t, s.Move(store.Synced, "past/ab", "project/ab"))
 	must(t, s.Move(store.Synced, "project/p", "project/ab"))
 	must(t, s.Move(store.Synced, "sessions/x", "ended/x"))
