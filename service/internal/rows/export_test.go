@@ -161,3 +161,7 @@ var (
 	ErrTenants     = errTenants
 	ErrUnreachable = errUnreachable
 )
+
+// Unchecked reports that Begin did not check whether another process has written to the folder
+// since this process did.
+func (u *unit) Unchecked() bool { return u.unchecked }

@@ -58,10 +58,6 @@ func (u *unit) reset() {
 // State implements [store.Unit].
 func (u *unit) State() store.Store { return &Store{core: u.c, unit: u} }
 
-// Unchecked reports that Begin did not check whether another process has written to the folder
-// since this process did.
-func (u *unit) Unchecked() bool { return u.unchecked }
-
 // PutBlobs implements [store.Unit]. The blobs are written with the record that names them.
 func (u *unit) PutBlobs(ctx context.Context, b *store.Batch) (store.Stats, error) {
 	return b.CommitTo(ctx, u.State().In("blobs"))

@@ -26,9 +26,6 @@ import (
 type Workspace struct {
 	s *Store
 	f *folder
-	// writing has one element while a caller in this process writes.
-	writing chan struct{}
-
 	// The folder's mutex guards the fields below.
 	seen    int64     // the folder's newest mark when news was last incremented
 	news    int64     // how many changes of the folder this process has noticed
@@ -59,7 +56,7 @@ func (s *Store) Workspace() *Workspace {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
 	if s.files == nil {
-		s.files = &Workspace{s: &Store{core: s.core}, f: f, writing: make(chan struct{}, 1)}
+		s.files = &Workspace{s: &Store{core: s.core}, f: f}
 	}
 	return s.files
 }
@@ -250,12 +247,6 @@ func (w *Workspace) Open(name string) (fs.File, error) {
 
 // Write implements [markdownstore.Files].
 func (w *Workspace) Write(ctx context.Context, f func(markdownstore.Writer) error) error {
-	select {
-	case w.writing <- struct{}{}:
-	case <-ctx.Done():
-		return fmt.Errorf("lock workspace: %w", ctx.Err())
-	}
-	defer func() { <-w.writing }()
 	if _, err := w.Version(ctx, time.Since(markdownstore.SinceOf(ctx))); err != nil { // for example ctx has ended
 		return err
 	}
@@ -305,7 +296,7 @@ func (w *Workspace) Moving(_ context.Context, from string) (was string, err erro
 // fileAt returns the place of a file in the tables.
 func fileAt(name string) place { return place{filesIn + "/" + name, filesIn, name} }
 
-// fileWriter is a workspace for the caller of [Workspace.Write] that holds w.writing.
+// fileWriter is a workspace for the caller of [Workspace.Write].
 type fileWriter struct{ *Workspace }
 
 // change changes a file in a unit of its own. It calls f with the file, whose mark is 0 if it is
