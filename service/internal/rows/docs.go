@@ -105,11 +105,10 @@ func (s *Store) Get(name string) ([]byte, error) {
 	case d != nil:
 		return slices.Clone(d.data), nil
 	}
-	l, err := s.look("read", name)
-	switch {
+	switch i, err := s.stat("read", name); {
 	case err != nil:
 		return nil, err
-	case l.self != nil: // written since
+	case !i.Folder: // written since
 		return nil, s.notThere("read", p.at)
 	}
 	return nil, fmt.Errorf("read %s: is a folder", s.where(p.at))
@@ -164,12 +163,9 @@ func (s *Store) Open(name string) (store.Reader, error) {
 	return content{bytes.NewReader(data)}, nil
 }
 
-// listing describes a path and the entries below it.
-type listing struct {
-	self   *store.Info // describes the path if it is a document, log or blob, and is nil otherwise
-	folder bool        // the path is a folder, even if nothing is below it
-	below  map[string]store.Info
-}
+// listing describes a path, as "", and the entries directly below it, by their names. It is empty for
+// a missing path. A folder need not describe itself if it has entries.
+type listing map[string]store.Info
 
 // named is the description of a name.
 type named struct {
@@ -179,7 +175,7 @@ type named struct {
 
 // listed returns the listing of a path among documents.
 func listed(docs map[string]doc, of string) listing {
-	l := listing{below: map[string]store.Info{}}
+	l := listing{}
 	for at, d := range docs {
 		l.add(of, at, d.info())
 	}
@@ -188,25 +184,23 @@ func listed(docs map[string]doc, of string) listing {
 
 // add adds the document, log or blob at the path at to the listing of the path of. It adds nothing
 // if at is neither of nor below of.
-func (l *listing) add(of, at string, i store.Info) {
-	switch rest := strings.TrimPrefix(at, of); {
-	case at == of:
-		l.self = &i
-	case of != "" && (len(rest) == len(at) || rest[0] != '/'):
-	default:
-		first, _, deeper := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
-		if deeper {
-			i = store.Info{Folder: true}
-		}
-		l.below[first] = i
+func (l listing) add(of, at string, i store.Info) {
+	rest := strings.TrimPrefix(at, of)
+	if of != "" && rest != "" && (len(rest) == len(at) || rest[0] != '/') {
+		return
 	}
+	first, _, deeper := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
+	if deeper {
+		i = store.Info{Folder: true}
+	}
+	l[first] = i
 }
 
 // look describes a path, including the writes that the open unit has collected.
 func (s *Store) look(op, name string) (l listing, err error) {
 	p, err := s.at(name)
 	if err != nil {
-		return l, err
+		return nil, err
 	}
 	u := s.writing(p)
 	if u == nil || !u.knows(p) {
@@ -214,30 +208,31 @@ func (s *Store) look(op, name string) (l listing, err error) {
 			u.f.mu.Unlock()
 		}
 		if l, err = s.asked(p); err != nil {
-			return l, err
+			return nil, err
 		}
 		u = s.writing(p)
 	}
 	if u != nil {
-		u.overlay(p, &l)
+		l = u.overlay(p, l)
 		u.f.mu.Unlock()
 	}
-	if l.self == nil && !l.folder && len(l.below) == 0 {
+	if len(l) == 0 {
 		err = s.notThere(op, p.at)
 	}
 	return l, err
 }
 
-// overlay replaces the part of a listing that the unit knows, and adds the unit's writes.
-func (u *unit) overlay(p place, l *listing) {
-	if u.knows(p) {
-		*l = listed(u.docs, p.name)
-		l.folder = p.name == "" && u.newest() != 0
-	} else {
-		if u.removes(p.at) {
-			*l = listing{below: map[string]store.Info{}}
+// overlay returns the listing of a path as the unit knows it. l is the server's listing.
+func (u *unit) overlay(p place, l listing) listing {
+	switch {
+	case u.failed != nil:
+		return l
+	case u.knows(p):
+		if l = listed(u.docs, p.name); p.name == "" && u.newest() != 0 {
+			l[""] = store.Info{Folder: true}
 		}
-		maps.DeleteFunc(l.below, func(name string, _ store.Info) bool { return u.removes(path.Join(p.at, name)) })
+	default:
+		maps.DeleteFunc(l, func(name string, _ store.Info) bool { return u.removes(path.Join(p.at, name)) })
 		for at, w := range u.puts {
 			l.add(p.at, at, w.info())
 		}
@@ -247,18 +242,21 @@ func (u *unit) overlay(p place, l *listing) {
 			l.add(p.at, q.at, store.Info{Size: u.sizes[i], Time: u.times[i]})
 		}
 	}
+	return l
 }
 
 // asked returns the server's listing of a path.
 func (s *Store) asked(p place) (l listing, err error) {
-	l = listing{folder: p.at == "", below: map[string]store.Info{}}
+	if l = (listing{}); p.at == "" {
+		l[""] = store.Info{Folder: true}
+	}
 	if p.at == projectJournal { // once the sessions' journals were listed, one statement serves both
 		s.found.mu.Lock()
 		defer s.found.mu.Unlock()
 		if !s.found.at.IsZero() {
 			all, err := s.find(time.Now())
 			if i, there := all[p.folder]; there {
-				l.self = &i
+				l[""] = i
 			}
 			return l, err
 		}
@@ -271,40 +269,34 @@ func (s *Store) asked(p place) (l listing, err error) {
 		return scan(&n.name, &n.Folder, &n.Size, &n.Time)
 	})
 	for _, r := range rows {
-		switch {
-		case r.name != "":
-			l.below[r.name] = r.Info
-		case r.Folder:
-			l.folder = true
-		default:
-			l.self = &r.Info
-		}
+		l[r.name] = r.Info
 	}
 	return l, err
 }
 
 // Stat implements [store.Store].
-func (s *Store) Stat(name string) (store.Info, error) {
-	l, err := s.look("stat", name)
-	if err != nil || l.self == nil {
-		return store.Info{Folder: err == nil}, err
-	}
-	return *l.self, nil
+func (s *Store) Stat(name string) (store.Info, error) { return s.stat("stat", name) }
+
+func (s *Store) stat(op, name string) (store.Info, error) {
+	l, err := s.look(op, name)
+	i, self := l[""]
+	return store.Info{Size: i.Size, Time: i.Time, Folder: err == nil && (i.Folder || !self)}, err
 }
 
 // List implements [store.Store].
 func (s *Store) List(name string) ([]store.Entry, error) {
 	l, err := s.look("list", name)
-	if err == nil && l.self != nil && len(l.below) == 0 {
+	if i, self := l[""]; self && !i.Folder && len(l) == 1 {
 		err = fmt.Errorf("list %s: is no folder", s.Where(name))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return entries(l.below), nil
+	delete(l, "")
+	return entries(l), nil
 }
 
-func entries(in map[string]store.Info) (out []store.Entry) {
+func entries(in listing) (out []store.Entry) {
 	for _, n := range slices.Sorted(maps.Keys(in)) {
 		i := in[n]
 		out = append(out, store.Entry{Name: n, Folder: i.Folder, Info: func() (store.Info, error) { return i, nil }})
@@ -316,14 +308,14 @@ func entries(in map[string]store.Info) (out []store.Entry) {
 type found struct {
 	mu   mutex
 	at   time.Time // the zero value if nobody has asked yet
-	logs map[string]store.Info
+	logs listing   // by folder
 }
 
 // projectJournal is the log that find describes together with the journals of sessions.
 const projectJournal = "project/journal.jsonl"
 
 // find returns the journals as they were at since or later. Callers must hold c.found.mu.
-func (c *core) find(since time.Time) (map[string]store.Info, error) {
+func (c *core) find(since time.Time) (listing, error) {
 	if !c.found.at.Before(since) {
 		return c.found.logs, nil
 	}
@@ -332,7 +324,7 @@ func (c *core) find(since time.Time) (map[string]store.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.found.at, c.found.logs = at, map[string]store.Info{}
+	c.found.at, c.found.logs = at, listing{}
 	for _, r := range rows {
 		c.found.logs[r.name] = r.Info
 	}
@@ -348,7 +340,7 @@ func (s *Store) Logs(folder, name string, since time.Time) (in []store.Entry, ok
 	s.found.mu.Lock()
 	defer s.found.mu.Unlock()
 	all, err := s.find(since)
-	sessions := map[string]store.Info{}
+	sessions := listing{}
 	for at, i := range all {
 		if session, ok := strings.CutPrefix(at, "sessions/"); ok {
 			sessions[session] = i

@@ -92,11 +92,9 @@ type row struct {
 
 // changes describe what is new in a folder since a known state.
 type changes struct {
-	head
-	same bool // the trail has the known mark; otherwise the answer has the whole folder
+	state
+	same bool // the trail has the known mark; otherwise the state is the whole folder
 	some bool // docs has only the documents written since the known state, and not all documents
-	docs map[string]doc
-	recs []row
 }
 
 // read reads the changes of a folder since a known state, which is identified by its newest mark:
@@ -132,10 +130,10 @@ func (c *core) read(folder string, mark, rev, seq int64, of []int, docs bool) (n
 			if p.body != nil {
 				r.rec.Body = []byte(*p.body)
 			}
-			n.recs = append(n.recs, r)
+			n.tail = append(n.tail, r)
 		}
 	}
-	slices.SortFunc(n.recs, func(a, b row) int { return cmp.Compare(a.seq, b.seq) })
+	slices.SortFunc(n.tail, func(a, b row) int { return cmp.Compare(a.seq, b.seq) })
 	if err == nil {
 		err = c.verify(folder, slices.Contains(of, 0), n.trail)
 	}
@@ -163,21 +161,6 @@ func since1970(t time.Time) (nanoseconds int64, zone int) {
 	return t.UnixNano(), seconds / 60
 }
 
-// merged returns the documents of a folder after the changes. old are the documents that were known
-// before. merged may change and return old.
-func (n *changes) merged(old map[string]doc) map[string]doc {
-	if n.some {
-		maps.Copy(old, n.docs)
-		return old
-	}
-	for name, d := range n.docs {
-		if o, ok := old[name]; ok && o.mark == d.mark && d.data == nil {
-			n.docs[name] = o
-		}
-	}
-	return n.docs
-}
-
 // folder returns this process's knowledge of a folder.
 func (c *core) folder(at string) *folder {
 	c.mu.Lock()
@@ -200,7 +183,17 @@ func (f *folder) refresh(c *core) error {
 		return err
 	}
 	f.durable = f.durable && n.newest() == f.newest()
-	f.state, f.known = state{n.head, n.merged(f.docs), n.recs}, true
+	for name, d := range n.docs {
+		if o := f.docs[name]; o.mark == d.mark && d.data == nil {
+			d.data = o.data
+			n.docs[name] = d
+		}
+	}
+	if n.some {
+		maps.Copy(f.docs, n.docs)
+		n.docs = f.docs
+	}
+	f.state, f.known = n.state, true
 	return nil
 }
 

@@ -78,7 +78,7 @@ func (l *log) written(seq int64) (out []row, count int, err error) {
 		return nil, 0, err
 	}
 	l.mark = n.newest()
-	return n.recs, n.counts[l.i], nil
+	return n.tail, n.counts[l.i], nil
 }
 
 // behind returns what written returns, and in addition the records that the open unit has
@@ -114,7 +114,7 @@ func (l *log) behind(seq int64) (out []row, count int, err error) {
 		if err != nil {
 			return nil, 0, u.fail(err)
 		}
-		out = append(now.recs, mine(u.recs)...)
+		out = append(now.tail, mine(u.recs)...)
 	}
 	return out, u.counts[l.i], nil
 }

@@ -143,7 +143,7 @@ func (i fileInfo) Mode() fs.FileMode {
 }
 
 // look describes the file or the folder at a path among files. For a folder, below has the entries.
-func look(files map[string]doc, op, name string) (i fileInfo, below map[string]store.Info, err error) {
+func look(files map[string]doc, op, name string) (i fileInfo, below listing, err error) {
 	if !fs.ValidPath(name) {
 		return i, nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
@@ -154,7 +154,7 @@ func look(files map[string]doc, op, name string) (i fileInfo, below map[string]s
 	if in == "." {
 		in = ""
 	}
-	if below = listed(files, in).below; len(below) == 0 && in != "" {
+	if below = listed(files, in); len(below) == 0 && in != "" {
 		return i, nil, missing(op, name)
 	}
 	return fileInfo{path: name, folder: true}, below, nil
