@@ -105,37 +105,29 @@ func bindable(ctx context.Context, pool *pgxpool.Pool) error {
 		err: fmt.Errorf("the user %s %s, whom row-level security does not bind", user, what)}
 }
 
-// owned lists the tables of the schema whose rows belong to a tenant.
-const owned = `SELECT c.oid, c.relname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid=c.oid
-	WHERE c.relnamespace=$1::text::regnamespace AND c.relkind='r' AND a.attname='tenant' AND NOT a.attisdropped`
+// granted returns the name of the tenants' common role, whether the server has the role, and the
+// tables of the schema with rows of tenants to which the role lacks a right.
+const granted = `SELECT g.name, g.oid IS NOT NULL, coalesce(array_agg(c.relname::text) FILTER (WHERE g.oid IS NULL OR
+		NOT (has_table_privilege(g.oid, c.oid, 'SELECT') AND has_table_privilege(g.oid, c.oid, 'INSERT') AND has_table_privilege(g.oid, c.oid, 'UPDATE') AND has_table_privilege(g.oid, c.oid, 'DELETE'))), '{}')
+	FROM (SELECT n.name, r.oid FROM (SELECT 'memkernel_' || substr(md5(current_database() || '/' || $1::text), 1, 16) AS name) AS n LEFT JOIN pg_roles AS r ON r.rolname=n.name) AS g,
+		pg_class AS c JOIN pg_attribute AS a ON a.attrelid=c.oid
+	WHERE c.relnamespace=$1::text::regnamespace AND c.relkind='r' AND a.attname='tenant' AND NOT a.attisdropped GROUP BY g.name, g.oid`
 
 // grant gives the tenants of a schema their common rights through a role that they are members
 // of. Separate rights for each tenant would fill the server's catalogs.
 func grant(ctx context.Context, tx pgx.Tx, schema string, t *tenant) error {
 	var there bool
-	err := tx.QueryRow(ctx, `SELECT g.name, EXISTS(SELECT FROM pg_roles WHERE rolname=g.name)
-		FROM (SELECT 'memkernel_' || substr(md5(current_database() || '/' || $1::text), 1, 16) AS name) AS g`, schema).Scan(&t.group, &there)
-	if err != nil {
-		return err
-	}
-	if !there {
-		if err := makeRole(ctx, tx, `CREATE ROLE `+t.group+` NOLOGIN`); err != nil {
-			return err
-		}
-	}
 	var missing []string
-	err = tx.QueryRow(ctx, `SELECT coalesce(array_agg(t.relname::text), '{}') FROM (`+owned+`) AS t
-		WHERE NOT (has_table_privilege($2::text, t.oid, 'SELECT') AND has_table_privilege($2::text, t.oid, 'INSERT') AND has_table_privilege($2::text, t.oid, 'UPDATE') AND has_table_privilege($2::text, t.oid, 'DELETE'))`,
-		schema, t.group).Scan(&missing)
-	if err != nil || len(missing) == 0 && there {
+	err := tx.QueryRow(ctx, granted, schema).Scan(&t.group, &there, &missing)
+	if err == nil && !there {
+		err = makeRole(ctx, tx, `CREATE ROLE `+t.group+` NOLOGIN`)
+	}
+	if err != nil || len(missing) == 0 {
 		return err
 	}
-	q := []string{`GRANT USAGE ON SCHEMA ` + schema + ` TO ` + t.group, `GRANT SELECT(id, name, role) ON ` + schema + `.tenants TO ` + t.group}
-	if len(missing) > 0 {
-		q = append(q, `GRANT SELECT, INSERT, UPDATE, DELETE ON `+schema+`.`+strings.Join(missing, ", "+schema+".")+` TO `+t.group)
-	}
-	for _, q := range q {
-		if _, err := tx.Exec(ctx, q); err != nil {
+	for _, what := range []string{`USAGE ON SCHEMA ` + schema, `SELECT(id, name, role) ON ` + schema + `.tenants`,
+		`SELECT, INSERT, UPDATE, DELETE ON ` + schema + `.` + strings.Join(missing, ", "+schema+".")} {
+		if _, err := tx.Exec(ctx, `GRANT `+what+` TO `+t.group); err != nil {
 			return err
 		}
 	}
