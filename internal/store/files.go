@@ -106,14 +106,6 @@ func (s files) Get(name string) ([]byte, error) {
 
 func (s files) OpenLog(name string, o LogOptions) (Log, error) { return OpenLineLog(s, name, o), nil }
 
-func (s files) Salvage(name string, tell func(unit string, done, all int)) ([]Record, []Lost, error) {
-	return OpenLineLog(s, name, LogOptions{}).Salvage(tell)
-}
-
-func (s files) Reset(name string, recs []Record) ([]string, error) {
-	return OpenLineLog(s, name, LogOptions{}).Reset(recs)
-}
-
 func (s files) Open(name string) (Reader, error) {
 	f, err := s.open(name)
 	return fileReader{f}, err

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/internal/textutil"
 )
 
-// Salvage is [Store.Salvage] for a file of lines.
+// Salvage implements [Log].
 func (l *lineLog) Salvage(tell func(unit string, done, all int)) ([]Record, []Lost, error) {
 	data, err := l.d.Get(l.name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +108,7 @@ func (s *salvage) lose(r *lineReader, err error) {
 	s.lost = append(s.lost, l)
 }
 
-// Reset is [Store.Reset] for a file of lines. After a crash the log's name has either the damaged
+// Reset implements [Log]. After a crash the log's name has either the damaged
 // file or the new file.
 func (l *lineLog) Reset(recs []Record) (aside []string, err error) {
 	d, name := l.d, l.name

@@ -67,13 +67,6 @@ type Store interface {
 	// OpenLog opens the log of a name. It reads and makes nothing yet. A missing log is an empty
 	// one, and the first append makes it.
 	OpenLog(name string, o LogOptions) (Log, error)
-	// Salvage returns the sound records of a log, even if the rest is damaged, and the lost
-	// stretches. It writes nothing. It calls tell with the number of records that it has examined.
-	Salvage(name string, tell func(unit string, done, all int)) (sound []Record, lost []Lost, err error)
-	// Reset gives a damaged log new records, in one step, and puts the whole old content aside. It
-	// returns the places of the files that it put aside, as Where returns them. No other caller may
-	// hold the log's folder.
-	Reset(name string, recs []Record) (aside []string, err error)
 	// Lock takes a lock among processes and among callers in this process. The parameter share
 	// sets whether the holder shares the lock with other sharing holders. It does not wait: if
 	// others hold the lock, it returns a [*LockedError]. The system releases a lock when its
@@ -459,6 +452,14 @@ type Log interface {
 	// if there is no fault. Mend removes the fault. The caller of Mend must hold a [Unit].
 	Fault() error
 	Mend() error
+	// Salvage returns the sound records of a log, even if the rest is damaged, and the lost
+	// stretches. It writes nothing. It calls tell with the number of records that it has examined.
+	// Callers must not have read the log.
+	Salvage(tell func(unit string, done, all int)) (sound []Record, lost []Lost, err error)
+	// Reset gives a damaged log new records, in one step, and puts the whole old content aside. It
+	// returns the places of the files that it put aside, as [Store.Where] returns them. No other
+	// caller may hold the log's folder. All callers must open the log again.
+	Reset(recs []Record) (aside []string, err error)
 }
 
 // ErrDamaged is the error that every [LogError] wraps.

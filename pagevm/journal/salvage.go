@@ -30,7 +30,7 @@ func Recover(ctx context.Context, in store.Store, name string) (*Salvage, error)
 	}
 	s := &Salvage{j: j}
 	s.j.store.salvage = true
-	sound, lost, err := in.Salvage(name, longwork.ProgressOf(ctx))
+	sound, lost, err := j.Salvage(longwork.ProgressOf(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -94,5 +94,5 @@ func (s *Salvage) Apply() (aside []string, err error) {
 		}
 		recs = append(recs, r)
 	}
-	return s.j.in.Reset(s.j.name, recs)
+	return s.j.Reset(recs)
 }

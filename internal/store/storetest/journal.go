@@ -15,16 +15,6 @@ func (s *Store) OpenLog(name string, o store.LogOptions) (store.Log, error) {
 	return store.OpenLineLog(s, name, o), nil
 }
 
-// Salvage implements [store.Store].
-func (s *Store) Salvage(name string, tell func(unit string, done, all int)) ([]store.Record, []store.Lost, error) {
-	return store.OpenLineLog(s, name, store.LogOptions{}).Salvage(tell)
-}
-
-// Reset implements [store.Store].
-func (s *Store) Reset(name string, recs []store.Record) ([]string, error) {
-	return store.OpenLineLog(s, name, store.LogOptions{}).Reset(recs)
-}
-
 // Journal implements [store.Disk].
 func (s *Store) Journal(name string) (store.Journal, error) {
 	s.mu.Lock()

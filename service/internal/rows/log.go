@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"path"
 	"slices"
 
 	"github.com/memkernel/memkernel/internal/store"
@@ -17,8 +18,8 @@ import (
 type log struct {
 	s        *Store
 	f        *folder
-	place    place
-	i        int // the log's index in logs
+	name     string // relative to s
+	i        int    // the log's index in logs
 	readOnly bool
 
 	// mark is the folder's newest mark when the log was last read or written, and noMark if the log
@@ -37,7 +38,7 @@ func (s *Store) log(name string, o store.LogOptions) (*log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &log{s: s, f: s.core.folder(p.folder), place: p, i: p.log(), readOnly: o.ReadOnly}
+	l := &log{s: s, f: s.core.folder(p.folder), name: name, i: p.log(), readOnly: o.ReadOnly}
 	if l.i < 0 {
 		return nil, fmt.Errorf("open %s: the database has no log of this name", s.where(p.at))
 	}
@@ -62,7 +63,7 @@ func (l *log) error(reason string, replaced bool) error {
 	if replaced {
 		hint = "open it again"
 	}
-	return &store.LogError{File: l.s.where(l.place.at), Line: l.n + 1, Offset: l.size, Reason: reason, Hint: hint, Replaced: replaced}
+	return &store.LogError{File: l.s.Where(l.name), Line: l.n + 1, Offset: l.size, Reason: reason, Hint: hint, Replaced: replaced}
 }
 
 func (l *log) wasReplaced() error { return l.error("it was replaced meanwhile", true) }
@@ -126,7 +127,7 @@ func (l *log) advance(r row) { l.seq, l.n, l.size = r.seq, r.n, l.size+int64(len
 func (l *log) Read(each func(store.Record) error) error {
 	return l.pass(func(r store.Record, n, _ int) error {
 		if err := each(r); err != nil {
-			return fmt.Errorf("%s, record %d: %w", l.s.where(l.place.at), n, err)
+			return fmt.Errorf("%s, record %d: %w", l.s.Where(l.name), n, err)
 		}
 		return nil
 	}, func(missing string) error { return l.error(missing, false) })
@@ -186,9 +187,9 @@ func (l *log) write(f func(u *unit) error) error {
 	u := l.f.of(l.s)
 	switch {
 	case l.readOnly:
-		return fmt.Errorf("%s is open for reading only", l.s.where(l.place.at))
+		return fmt.Errorf("%s is open for reading only", l.s.Where(l.name))
 	case u == nil:
-		return fmt.Errorf("write %s: only a unit of work may write to a log", l.s.where(l.place.at))
+		return fmt.Errorf("write %s: only a unit of work may write to a log", l.s.Where(l.name))
 	case u.failed != nil:
 		return u.failed
 	case !l.fits(u), u.counts[l.i] != l.n:
@@ -258,13 +259,8 @@ func (l *log) Torn() int64  { return 0 }
 func (l *log) Fault() error { return nil }
 func (l *log) Mend() error  { return nil }
 
-// Salvage implements [store.Store]. Lost records are those that were removed from the table by
-// hand.
-func (s *Store) Salvage(name string, tell func(unit string, done, all int)) (sound []store.Record, lost []store.Lost, err error) {
-	l, err := s.log(name, store.LogOptions{ReadOnly: true})
-	if err != nil {
-		return nil, nil, err
-	}
+// Salvage implements [store.Log]. Lost records are those that were removed from the table by hand.
+func (l *log) Salvage(tell func(unit string, done, all int)) (sound []store.Record, lost []store.Lost, err error) {
 	err = l.pass(func(r store.Record, _, last int) error {
 		tell("record", len(sound), last)
 		sound = append(sound, r)
@@ -280,20 +276,16 @@ func (s *Store) Salvage(name string, tell func(unit string, done, all int)) (sou
 	return sound, lost, nil
 }
 
-// Reset implements [store.Store]. The old records become a document of lines.
-func (s *Store) Reset(name string, recs []store.Record) (aside []string, err error) {
-	l, err := s.log(name, store.LogOptions{})
-	if err != nil {
-		return nil, err
-	}
-	err = s.within(l.f.at, false, func(s *Store, u *unit) error {
+// Reset implements [store.Log]. The old records become a document of lines.
+func (l *log) Reset(recs []store.Record) (aside []string, err error) {
+	err = l.s.within(l.f.at, false, func(s *Store, u *unit) error {
 		aside = nil
-		old, err := s.Get(name)
+		old, err := s.lines(l.name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if old != nil {
-			to, err := store.AsideName(s, name)
+		if err == nil {
+			to, err := store.AsideName(s, l.name)
 			if err == nil {
 				_, err = s.Put(store.Synced, store.Doc{Name: to, Data: old})
 			}
@@ -318,7 +310,7 @@ func (s *Store) lines(name string) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err = l.pass(func(r store.Record, _, _ int) error { return e.Encode(r) }, func(string) error { return nil })
 	if err == nil && b.Len() == 0 {
-		err = s.notThere("read", l.place.at)
+		err = s.notThere("read", path.Join(s.folder, name))
 	}
 	return b.Bytes(), err
 }

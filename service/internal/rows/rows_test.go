@@ -569,11 +569,11 @@ func TestReplaced(t *testing.T) {
 	if _, err := read(openLog(t, b, journal)); !errors.As(err, &bad) || bad.Replaced || bad.Line != 2 {
 		t.Errorf("a hole: %v", err)
 	}
-	sound, lost, err := b.Salvage(journal, longwork.ProgressOf(t.Context()))
+	sound, lost, err := openLog(t, b, journal).Salvage(longwork.ProgressOf(t.Context()))
 	if err != nil || len(sound) != 2 || len(lost) != 2 || lost[0].Line != 2 || lost[1].Line != 4 {
 		t.Errorf("%v, %v, %v", sound, lost, err)
 	}
-	aside, err := b.Reset(journal, sound)
+	aside, err := openLog(t, b, journal).Reset(sound)
 	if err != nil || len(aside) != 1 || aside[0] != b.Where(journal+".damaged-1") {
 		t.Error(aside, err)
 	}
