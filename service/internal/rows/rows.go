@@ -139,11 +139,8 @@ func prepare(o *Options) (*core, *pgxpool.Config, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the state in PostgreSQL: %w", err)
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "a machine without a name"
-	}
-	c := newCore(pgdsn.Place(o.DSN)+"#"+o.Root, fmt.Sprintf("process %d on %s (%x)", os.Getpid(), host, newMark()), o.Lease)
+	host, _ := os.Hostname()
+	c := newCore(pgdsn.Place(o.DSN)+"#"+o.Root, fmt.Sprintf("process %d on %s (%x)", os.Getpid(), cmp.Or(host, "a machine without a name"), newMark()), o.Lease)
 	c.password = cfg.ConnConfig.Password
 	cfg.MaxConns = maxConns
 	cfg.ConnConfig.ConnectTimeout = connectTimeout
