@@ -65,7 +65,7 @@ func (u *unit) collect(f func() error) error {
 }
 
 // knows reports whether the unit knows all documents of the folder of a place. Callers of knows,
-// removes, has, list and overlay must hold the mutex of the unit's folder.
+// removes, has and overlay must hold the mutex of the unit's folder.
 func (u *unit) knows(p place) bool { return u.f.at == p.folder && p.folder != "" && u.failed == nil }
 
 // removes reports whether the unit removes a path.
@@ -311,7 +311,7 @@ type found struct {
 	logs listing   // by folder
 }
 
-// projectJournal is the log that find describes together with the journals of sessions.
+// projectJournal is the log that find describes in addition to the journals of sessions.
 const projectJournal = "project/journal.jsonl"
 
 // find returns the journals as they were at since or later. Callers must hold c.found.mu.

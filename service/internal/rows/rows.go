@@ -6,13 +6,16 @@
 // A unit of work writes to a folder, such as a session. The folder's row counts the writes (rev),
 // and holds the marks of the newest writes (trail). A mark is computed from a random number of the
 // write and from the previous mark, so that it identifies all writes up to this one. A process that
-// has read the folder knows its newest mark. A unit collects its writes in memory, and one
-// statement makes them all if the folder's newest mark is still the known one. Otherwise the
-// statement writes nothing, and the unit is overtaken. A put, a removal or a move outside of a unit
-// gets a unit of its own. If that unit is overtaken, the call is made again in a new unit. A server
-// that crashed, or a standby that took over, may lack the newest writes and use their numbers for
-// other writes. The marks of these writes differ, so that the state is never taken for the known
-// state.
+// has read the folder knows its newest mark. A unit collects its writes in memory, together with the
+// folder's content after these writes. Reads in the unit see this content. One statement makes all
+// writes if the folder's newest mark is still the known one. Otherwise the statement writes nothing,
+// and the unit is overtaken. A put, a removal or a move outside of a unit gets a unit of its own. If
+// that unit is overtaken, the call is made again in a new unit.
+//
+// A server that crashed, or a standby that took over, may lack the newest writes and use their numbers
+// for other writes. The marks of these writes differ, so that the state is never taken for the known
+// state. An open log notes the newest mark when it reads or writes. If the folder's trail lacks that
+// mark later, the log must be opened again.
 //
 // # Lost answers
 //

@@ -394,6 +394,35 @@ func TestReadByAnOperator(t *testing.T) {
 	}
 }
 
+// A unit that was overtaken lists what the server has, and not what it knew or wrote.
+func TestListedAfterOvertaken(t *testing.T) {
+	o := fresh(t)
+	a, b := open(t, o), open(t, o)
+	add(t, a, journal, "1")
+	_, err := a.Put(store.Synced, store.Doc{Name: "sessions/x/old", Data: []byte("old")})
+	must(t, err)
+	u := begin(t, a, "sessions/x", false)
+	_, err = a.Put(store.Synced, store.Doc{Name: "sessions/x/new", Data: []byte("new")})
+	must(t, err)
+	_, err = b.Remove(store.Synced, journal, "sessions/x/old")
+	must(t, err)
+	_, err = b.Put(store.Synced, store.Doc{Name: "sessions/x/theirs", Data: []byte("theirs")})
+	must(t, err)
+	if err := u.Sync(); !store.Overtaken(err) {
+		t.Errorf("it was not overtaken: %v", err)
+	}
+	entries, err := a.List("sessions/x")
+	if err != nil || len(entries) != 1 || entries[0].Name != "theirs" {
+		t.Errorf("%v, %v", entries, err)
+	}
+	if _, err := a.Stat(journal); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a log that is gone: %v", err)
+	}
+	if err := u.End(); !store.Overtaken(err) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
 // Two machines that take turns read what the other wrote, and one that is overtaken writes
 // nothing.
 func TestTwoMachines(t *testing.T) {

@@ -22,7 +22,7 @@ type unit struct {
 	unchecked bool
 	ended     bool
 	failed    error // the reason why nothing more can be written
-	// logs are the open logs that have read the folder as the unit knows it.
+	// logs are the open logs that have read the folder in this unit, or have written to it.
 	logs map[*log]bool
 
 	// asked reports that a statement has found the known mark as the folder's newest.
@@ -100,7 +100,7 @@ func (u *unit) fail(err error) error {
 	return err
 }
 
-// lose drops the collected writes. Logs that have read or written them must be opened again.
+// lose drops the collected writes. The unit's logs may have read them, and must be opened again.
 func (u *unit) lose() {
 	for l := range u.logs {
 		l.mark = noMark
@@ -132,8 +132,8 @@ func (c *core) stand(at string, mark int64) (has, newest bool, err error) {
 	return has, newest, err
 }
 
-// commit sends the collected writes to the server and updates the knowledge of the folder. Callers
-// must hold the folder's mutex, which commit releases for a moment.
+// commit sends the collected writes to the server. If they are made, the unit's state becomes the known
+// state of the folder. Callers must hold the folder's mutex, which commit releases for a moment.
 func (u *unit) commit() error {
 	mark := after(u.newest(), u.mark)
 	ok, unsure, err := u.send()

@@ -192,6 +192,35 @@ func TestTwoWritersOfOneFile(t *testing.T) {
 	}
 }
 
+// Writers of one process lose no line of each other's, and a reader sees whole files meanwhile.
+func TestWritersOfOneProcess(t *testing.T) {
+	w := open(t, fresh(t)).Workspace()
+	const writers, each = 6, 15
+	var wg sync.WaitGroup
+	for i := range writers {
+		wg.Go(func() {
+			for n := range each {
+				line := fmt.Sprintf("line %d of writer %d\n", n, i)
+				err := w.Write(t.Context(), func(to markdownstore.Writer) error {
+					_, settled, err := to.Append("MEMORY.md", func(string) (string, error) { return line, nil })
+					if err == nil && !settled {
+						err = errors.New("another program wrote")
+					}
+					return err
+				})
+				b, _ := fs.ReadFile(w, "MEMORY.md")
+				if err != nil || !strings.Contains(string(b), line) || !strings.HasSuffix(string(b), "\n") {
+					t.Errorf("%v: %q is missing in %q", err, line, b)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if b, err := fs.ReadFile(w, "MEMORY.md"); err != nil || strings.Count(string(b), "\n") != writers*each {
+		t.Errorf("%d lines, %v", strings.Count(string(b), "\n"), err)
+	}
+}
+
 // Names that no folder could have are refused, and so is a file where a folder is; what
 // the file system of one machine would take for the same name are two files.
 func TestHostileNames(t *testing.T) {
