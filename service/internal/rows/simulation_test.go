@@ -704,8 +704,8 @@ func TestSimulationRepeats(t *testing.T) {
 // more, all are tried, and the long suite tries all from the first.
 func TestSimulationFinds(t *testing.T) {
 	dir := t.TempDir()
-	rules := map[rows.Broken]uint64{rows.BrokenMark: 1, rows.BrokenTrail: 1, rows.BrokenBlobs: 16, rows.BrokenEnded: 25, rows.BrokenRemove: 390, rows.BrokenHold: 7, rows.BrokenWait: 5,
-		rows.BrokenStandby: 6, rows.BrokenAnswer: 5, rows.BrokenLate: 3, rows.BrokenAsync: 5, brokenIndex: 5}
+	rules := map[rows.Broken]uint64{rows.BrokenMark: 1, rows.BrokenTrail: 1, rows.BrokenBlobs: 16, rows.BrokenEnded: 51, rows.BrokenRemove: 295, rows.BrokenHold: 12, rows.BrokenWait: 8,
+		rows.BrokenStandby: 6, rows.BrokenAnswer: 8, rows.BrokenLate: 4, rows.BrokenAsync: 5, brokenIndex: 6}
 	const most = 2000
 	for rule, known := range rules {
 		found := uint64(0)
