@@ -227,21 +227,31 @@ func read(s sentence, before string) (st Statement, ok bool) {
 		return Statement{}, false
 	}
 	st.Lasting = st.Lasting && (s.has("reminds") && st.Kind == Fact || !s.atHand(st.Kind))
-	if st.Kind == Rule && !st.Lasting && s.step() {
+	if !st.Lasting && (s.sees() && (st.Kind == Rule || st.Kind == Correction) || st.Kind == Rule && s.step()) {
 		st.Kind = Request
 	}
 	return st, true
 }
 
+// sees reports whether a clause of the sentence tells what happens before the person's eyes.
+func (s *sentence) sees() bool {
+	for c := range s.clauses() {
+		if (c.begins("oneself") || c.begins("pointing")) && c.has("events") {
+			return true
+		}
+	}
+	return false
+}
+
 // step reports whether a wish is for the next step of the work: it begins with a task ("let's check
-// the logs"), reports what the person sees, or names nothing ("I'd prefer that").
+// the logs"), is a guess, or names nothing ("I'd prefer that").
 func (s *sentence) step() bool {
 	if !s.wide && len(s.core()) < 4 && s.has("pointing") || s.begins("unsure") {
 		return true
 	}
 	rules, first := s.lasts() || s.has("orders", "limits", "firm"), true
 	for c := range s.clauses() {
-		if (c.begins("oneself") || c.begins("pointing")) && c.has("events") || !rules && first && c.begins("tasks") {
+		if !rules && first && c.begins("tasks") {
 			return true
 		}
 		core := c.core()
