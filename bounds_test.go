@@ -27,7 +27,7 @@ var bounds = map[string]int{
 	"tokens of generated Go":             5740,
 	"tokens of module .":                 964907,
 	"tokens of module bench":             92996,
-	"tokens of module service":           57400,
+	"tokens of module service":           56124,
 	"words of doc":                       22352,
 }
 

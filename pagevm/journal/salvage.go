@@ -20,8 +20,8 @@ type Salvage struct {
 	j *Journal
 }
 
-// Recover reads the sound part of a journal, damaged or not. It writes nothing. If a unit builds
-// on a lost unit, Recover takes those of its updates that still fit, so that the last written
+// Recover reads the sound part of a journal, damaged or not. It writes nothing. If a transaction builds
+// on a lost transaction, Recover takes those of its updates that still fit, so that the last written
 // value is kept.
 func Recover(ctx context.Context, in store.Store, name string) (*Salvage, error) {
 	j, err := newJournal(in, name, &Options{ReadOnly: true})
@@ -35,7 +35,7 @@ func Recover(ctx context.Context, in store.Store, name string) (*Salvage, error)
 		return nil, err
 	}
 	s.Lost = lost
-	open := "" // the key of the unit that the records belong to
+	open := "" // the key of the transaction that the records belong to
 	for _, rec := range sound {
 		s.take(rec, &open)
 	}
@@ -44,7 +44,7 @@ func Recover(ctx context.Context, in store.Store, name string) (*Salvage, error)
 	return s, nil
 }
 
-// take keeps an intact record if it fits the records before it. open is the key of the unit that
+// take keeps an intact record if it fits the records before it. open is the key of the transaction that
 // has begun, "" if none has.
 func (s *Salvage) take(rec store.Record, open *string) {
 	switch rec.Op {

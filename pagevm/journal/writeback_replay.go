@@ -49,7 +49,7 @@ func (s *State) learn(rec store.Record) error {
 	return nil
 }
 
-// advance reads a line of the open unit.
+// advance reads a line of the open transaction.
 func (s *State) advance(rec store.Record) (err error) {
 	switch u := s.open; rec.Op {
 	case OpRejected:
@@ -73,7 +73,7 @@ func (s *State) advance(rec store.Record) (err error) {
 	return err
 }
 
-// commit applies all accepted updates of a unit, or none of them. In a salvage it applies those
+// commit applies all accepted updates of a transaction, or none of them. In a salvage it applies those
 // that fit.
 func (s *State) commit(u *openUnit, rec store.Record, c committedBody) (err error) {
 	var made []*change

@@ -20,9 +20,9 @@ type State struct {
 	txs   map[string]*transaction
 	// refs maps the updateRef of a committed update to the page that it changed.
 	refs map[string]Address
-	// open is the unit whose commit has not been read yet.
+	// open is the transaction whose commit has not been read yet.
 	open *openUnit
-	// salvage: of a unit that builds on a lost unit, the updates that still fit are applied.
+	// salvage: of a transaction that builds on a lost transaction, the updates that still fit are applied.
 	salvage bool
 	// lost names the updates that do not fit.
 	lost []string
