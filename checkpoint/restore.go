@@ -157,13 +157,13 @@ func newRestorer(c *Checkpoint, o RestoreOptions, most lengths) *restorer {
 	return r
 }
 
-// begins reports whether the text fits with the entries that its lists get in the first round.
+// begins reports whether the text fits with two entries of each list about the work.
 func (r *restorer) begins() bool {
 	begun := *r
 	begun.parts = slices.Clone(r.parts)
 	for i := range begun.parts {
 		if p := &begun.parts[i]; p.rounds == 0 {
-			p.shown = min(p.turn, len(p.items))
+			p.shown = min(2, len(p.items))
 		}
 	}
 	return r.o.Count(begun.text()) <= r.o.Cap
@@ -257,7 +257,7 @@ type lengths struct{ goal, asked, report int }
 
 // A text has the full lengths if the newest entries of every list about the work fit as well, and
 // otherwise the brief lengths.
-var full, brief = lengths{goal: 280, asked: 400, report: 720}, lengths{goal: 200, asked: 200, report: 400}
+var full, brief = lengths{goal: 280, asked: 400, report: 720}, lengths{goal: 200, asked: 280, report: 480}
 
 // narrow returns a text as one line, cut to about the tokens that the given number of letters takes. A
 // wide character takes more tokens than a letter.

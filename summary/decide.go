@@ -17,14 +17,16 @@ func ask(text string) openAsk {
 	return out
 }
 
-// Offer returns the end of a text that asks no question, with the options that it listed. It is ""
-// for a question, which is an open item.
+// Offer returns the options that a question listed, or the end of a text that asks no question. The
+// question itself is an open item.
 func (a openAsk) Offer() string {
-	switch {
-	case a.Question:
+	switch options := strings.Join(a.Options, "; "); {
+	case a.Question && options == "":
 		return ""
+	case a.Question:
+		return oneLine("Options: "+options, questionRunes)
 	case strings.HasSuffix(a.Text, ":"):
-		return oneLine(a.Text+" "+strings.Join(a.Options, "; "), questionRunes)
+		return oneLine(a.Text+" "+options, questionRunes)
 	}
 	return a.Text
 }
