@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/memkernel/memkernel"
 	"github.com/memkernel/memkernel/checkpoint"
 )
 
@@ -158,6 +159,26 @@ func TestRestoreSaysNothingTwice(t *testing.T) {
 	for want, n := range map[string]int{"Never touch the ledger.": 1, "Quote every price": 0, "No calls after six.": 1, "I take the small van.": 1, "now the invoices": 1} {
 		if strings.Count(text, want) != n {
 			t.Errorf("%q is said %d times, want %d, in\n%s", want, strings.Count(text, want), n, text)
+		}
+	}
+}
+
+// TestRestoreLastWords: what the agent offered at the end of a long answer is in the text, and what
+// it said last before a call that has no result yet.
+func TestRestoreLastWords(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		said []memkernel.Message
+		want string
+	}{
+		{"an offer", []memkernel.Message{says(long + "\n\nIf you want, I can clean up the old start command next.")}, "… If you want, I can clean up the old start command next."},
+		{"steps to choose from", []memkernel.Message{says(long + "\n\nIf you want, next step:\n1. Start the interview\n2. Change the wording")}, "next step: 1. Start the interview; 2. Change the wording"},
+		{"options of a question", []memkernel.Message{says(long + "\n\n1. Return the email\n2. Add an endpoint\n\nWhich of the two?")}, "… Options: 1. Return the email; 2. Add an endpoint"},
+		{"words before a call", []memkernel.Message{says("I look."), user("well?"), says("Found it: the port is wrong."), bash("1", "nc -z host 5001")}, "last words: Found it: the port is wrong.\n"},
+	} {
+		c := build(talk(append([]memkernel.Message{user("why does the upload fail?")}, tt.said...)...))
+		if text := checkpoint.Restore(c, nil); !strings.Contains(text, tt.want) {
+			t.Errorf("%s: no %q in\n%s", tt.name, tt.want, text)
 		}
 	}
 }
