@@ -2,6 +2,7 @@ package summary
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/memkernel/memkernel/pagevm/toolcall"
@@ -50,7 +51,7 @@ func (u *updater) answered(c Call, result string) {
 			continue
 		}
 		told++
-		if note != "" {
+		if said := func(v string) bool { return strings.TrimSpace(v) == strings.TrimSpace(note) }; note != "" && !slices.ContainsFunc(values, said) {
 			values = append(values, note)
 		}
 		if said := strings.Join(values, ", "); said != "" {

@@ -262,6 +262,10 @@ func TestDecisions(t *testing.T) {
 				`{"question":"Which checks, then?","header":"Checks","multiSelect":true,"options":[{"label":"lint, strict","description":"slow"},{"label":"vet"},{"label":"race"}]},{"question":"Port?","options":[{"label":"80"}]},{"question":"Name?","options":[{"label":"a"}]}]}`),
 			answers("1", `User has answered your questions: "Which db?"="SQLite" user notes: only for now, "Which checks, then?"="lint, strict, race", "Port?"="the one from .env", "Name?"=(no option selected). You can now continue with the user's answers in mind.`, false)},
 			[]string{"Which db? → SQLite, only for now", "Which checks, then? → lint, strict, race", "Port? → the one from .env"}},
+		{"asked by tool, the words again as a note", []memkernel.Message{
+			calls("1", "AskUserQuestion", `{"questions":[{"question":"What next?","options":[{"label":"Stop"},{"label":"Go on"}]}]}`),
+			answers("1", `User has answered your questions: "What next?"="fix H1 and M4. " user notes: fix H1 and M4. . You can now continue with the user's answers in mind.`, false)},
+			[]string{"What next? → fix H1 and M4."}},
 		{"asked by tool in Codex", []memkernel.Message{
 			calls("1", "request_user_input", `{"questions":[{"id":"store","header":"Store","question":"Which store?","options":[{"label":"Files (Recommended)","description":"Simple."},{"label":"Redis","description":"Fast."}]},{"id":"when","header":"When","question":"When?","options":[{"label":"Now","description":"x"}]}]}`),
 			answers("1", `{"answers":{"store":{"answers":["Redis","user_note: with a password"]},"when":{"answers":["after the release"]}}}`, false)},
