@@ -79,7 +79,10 @@ func memories(a *cli.App) []install.Memories {
 // showStatus lists the stored data and its size.
 func showStatus(s *display.Sheet, st *api.Status) {
 	bold := func(name string) any { return display.Inked("bold", name) }
-	s.Line("{}  {}\n  {blob} of {bytes}", bold("state"), st.StateDir, st.Blobs, st.BlobBytes)
+	s.Line("{}  {}", bold("state"), st.StateDir)
+	if st.Blobs > 0 {
+		s.Line("  {blob} of {bytes}", st.Blobs, st.BlobBytes)
+	}
 	maskedText(s, st)
 	memoryText(s, &st.Memory)
 	netsText(s, &st.Nets)
