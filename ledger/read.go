@@ -605,7 +605,7 @@ func unlisted(line string) string {
 
 // terminal matches the first lines of a terminal's text: a shell's prompt with a command, or a title
 // in a program's help.
-var terminal = textutil.LazyRegexp(`^(?:[\w.-]+@[\w.-]+[: ]\S+ ?[%$#]|[\w.-]+ [\w~/.-]+ %|[~/][\w/.-]* ?[%$❯]|[❯➜]) \S|^(?:Usage|Flags|Options|Commands|Available Commands):$`)
+var terminal = textutil.LazyRegexp(`^(?:[\w.-]+@[\w.-]+[: ]\S+ ?[%$#]|[~/][\w/.-]* ?[$❯]|[❯➜]) \S|^(?:Usage|Flags|Available Commands):$`)
 
 // foreign reports whether a line is not prose but code, a table, a quotation or a program's output.
 func foreign(line, t string) bool {

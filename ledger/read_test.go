@@ -91,6 +91,7 @@ func TestRead(t *testing.T) {
 		{"a command in a fence", "Always start it with this command:\n```sh\nmake serve PORT=7001\n```", []ledger.Statement{{ledger.Rule, "Always start it with this command: make serve PORT=7001", true}}},
 		{"a bold lead", "- **Performance** - Only flag if obviously problematic.", []ledger.Statement{{ledger.Rule, "**Performance** - Only flag if obviously problematic.", true}}},
 		{"a copied terminal", "why does it not work?\n\nada@laptop heron % heron clean --dry\nError: unknown flag\nUse \"heron clean --help\" for the flags only.", nil},
+		{"a share of a whole", "CPU usage % must never pass 80 on heron", []ledger.Statement{{ledger.Rule, "CPU usage % must never pass 80 on heron", true}}},
 		{"a program's help", "why does it not work?\n\nUsage:\n  heron clean\n\nUse \"heron clean --help\" for the flags only.", nil},
 		{"a semicolon in parentheses", "The valid key must give 200 (slice 1 only; owners come in slice 3)", []ledger.Statement{{ledger.Rule, "The valid key must give 200 (slice 1 only; owners come in slice 3)", true}}},
 		{"a question", "is our database called orca-main?", nil},
