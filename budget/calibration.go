@@ -44,7 +44,8 @@ const (
 type Calibration struct {
 	// Version is the version of the format.
 	Version int `json:"version"`
-	// Ratio holds the moments of log(actual/estimated), so that half and double weigh the same.
+	// Ratio holds the mean and variance of log(actual/estimated). In the logarithm, half and double
+	// weigh the same.
 	Ratio moments `json:"log_ratio"`
 	// Framing holds the mean and variance of the tokens that the provider adds per message.
 	Framing moments `json:"framing"`

@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/pagevm/journal"
 )
 
-// The six moments at which a harness calls the kernel, and their effect on the stored state:
+// A harness calls the kernel at six points. Each call changes the stored state:
 //
 //	session start       StartSession       the session is read, or made; its pins are shown from the first plan
 //	prompt assembly     PlanContext        ingest, then the projection; a cut commits the summary first

@@ -22,7 +22,7 @@ const (
 	feedbackCommon = 5
 )
 
-// lent is a word that the best passages have and the question lacks.
+// lent is a word of the best passages that the question lacks. Passages with such words rank higher.
 type lent struct {
 	term uint32
 	// score is the sum of the scores of the best passages that hold the word.

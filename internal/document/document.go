@@ -1,7 +1,7 @@
-// Package document makes the documents that several doors return: the command line with --json,
-// and the daemon as results of calls. An answer of the kernel is a document by [Doc]. Any other
+// Package document makes the JSON documents that both the command line (--json) and the daemon
+// return. An answer of the kernel is a document by [Doc]. Any other
 // document has one type and one maker in this package. doc/schema.json is the contract. A document
-// that only one door returns is in that door's package, except for documents of findings. Package
+// that only one of the two returns is in its own package, except for documents of findings. Package
 // document never opens a kernel, reads a file or prints.
 package document
 

@@ -1,4 +1,4 @@
-// Package hook answers the commands that hosts run at moments of a session. Claude Code, Codex
+// Package hook answers the commands that coding agents run at certain points of a session. Claude Code, Codex
 // and Gemini CLI write one JSON document to the hook's standard input and read one answer from
 // its standard output.
 //

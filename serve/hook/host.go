@@ -11,7 +11,7 @@ import (
 	"github.com/memkernel/memkernel/transcript"
 )
 
-// Host is a harness that runs commands at moments of a session.
+// Host is a coding agent that runs commands at certain points of a session.
 type Host string
 
 // The hosts.

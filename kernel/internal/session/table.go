@@ -140,7 +140,7 @@ func (t *Table) writeOnce(ctx context.Context, plan, key, name string, f func(*S
 		if !returned { // f panicked, and left the session in memory half changed
 			s.Invalidate()
 		}
-		// If the session was overtaken, the other error may be a consequence.
+		// Another process may have written first. The error of f may be a consequence of that.
 		if bad := end(); bad != nil && (err == nil || store.Overtaken(bad)) {
 			err = &UnkeptError{Session: s.Key, Err: bad}
 		}

@@ -114,8 +114,8 @@ func (s *Store) Get(name string) ([]byte, error) {
 	return nil, fmt.Errorf("read %s: is a folder", s.where(p.at))
 }
 
-// doc returns a document or a blob with its content, and nil for a missing one. If the open unit
-// knows another version than the server has, the unit is overtaken.
+// doc returns a document or a blob with its content, and nil for a missing one. If the server
+// has another version than the open unit knows, the unit fails with [store.ErrOvertaken].
 func (s *Store) doc(p place) (*doc, error) {
 	var d *doc
 	known := false

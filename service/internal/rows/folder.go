@@ -238,8 +238,8 @@ func (c *core) forget(at string) {
 	f.known = false
 }
 
-// Begin implements [store.Store]. Other processes may write to the folder during the unit: the unit
-// is then overtaken.
+// Begin implements [store.Store]. If another process writes to the folder during the unit, the unit
+// fails with [store.ErrOvertaken].
 func (s *Store) Begin(ctx context.Context, name string, seen bool) (store.Unit, error) {
 	p, err := s.at(name)
 	if err != nil {

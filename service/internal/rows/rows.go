@@ -8,9 +8,10 @@
 // write and from the previous mark, so that it identifies all writes up to this one. A process that
 // has read the folder knows its newest mark. A unit collects its writes in memory, together with the
 // folder's content after these writes. Reads in the unit see this content. One statement makes all
-// writes if the folder's newest mark is still the known one. Otherwise the statement writes nothing,
-// and the unit is overtaken. A put, a removal or a move outside of a unit gets a unit of its own. If
-// that unit is overtaken, the call is made again in a new unit.
+// writes if the folder's newest mark is still the known one. Otherwise another process has written
+// first: the statement writes nothing, and the unit fails with [store.ErrOvertaken]. A put, a removal
+// or a move outside of a unit runs in a new unit. If that unit fails in this way, the call is made
+// again in another unit.
 //
 // A server that crashed, or a standby that took over, may lack the newest writes and use their numbers
 // for other writes. The marks of these writes differ, so that the state is never taken for the known

@@ -132,7 +132,7 @@ const rememberTokens = 2 * time.Second
 // database. Most of these calls wait for the database.
 const waitingCalls = 8
 
-// options returns the options that all doors share. The tokens are kept with the state, so that
+// options returns the options that all listeners share. The tokens are kept with the state, so that
 // all machines that serve the state know the same ones.
 func (l *listenFlags) options(ctx context.Context, a *cli.App) (web.Options, error) {
 	all, err := tokens(ctx, a)
