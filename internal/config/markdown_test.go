@@ -127,7 +127,7 @@ func table(b *strings.Builder, tree []Key) {
 // list names the experimental settings with their defaults: memkernel config --sample
 // explains each.
 func list(b *strings.Builder, tree []Key) {
-	b.WriteString("\n## Settings of experiments\n\nThese are right as they are: weights, limits and waits that measurements have set. They may change or go in any version. `memkernel config --sample` has the meaning of each.\n\n")
+	b.WriteString("\n## Settings of experiments\n\nLeave these settings as they are: weights, limits and waits that measurements have set. They may change or go in any version. `memkernel config --sample` has the meaning of each.\n\n")
 	for _, k := range tree {
 		if k.Experimental {
 			fmt.Fprintf(b, "- `%s`: `%s`\n", k.Name, k.yaml())
