@@ -276,7 +276,10 @@ func ends(s freeText, runes int) string {
 	head, tail, cut := strings.Cut(whole, "… ")
 	if most := runes / 3; !cut || utf8.RuneCountInString(tail) > most {
 		end := []rune(whole)
-		_, tail, _ = strings.Cut(string(end[len(end)-most:]), " ")
+		tail = string(end[len(end)-most:])
+		if _, words, ok := strings.Cut(tail, " "); ok { // from a word's beginning
+			tail = words
+		}
 	}
 	return strings.TrimSuffix(narrow(head, runes-utf8.RuneCountInString(tail)), "…") + "… " + tail
 }

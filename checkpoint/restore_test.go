@@ -174,6 +174,7 @@ func TestRestoreLastWords(t *testing.T) {
 		{"an offer", []memkernel.Message{says(long + "\n\nIf you want, I can clean up the old start command next.")}, "… If you want, I can clean up the old start command next."},
 		{"steps to choose from", []memkernel.Message{says(long + "\n\nIf you want, next step:\n1. Start the interview\n2. Change the wording")}, "next step: 1. Start the interview; 2. Change the wording"},
 		{"options of a question", []memkernel.Message{says(long + "\n\n1. Return the email\n2. Add an endpoint\n\nWhich of the two?")}, "… Options: 1. Return the email; 2. Add an endpoint"},
+		{"an offer without spaces", []memkernel.Message{says(strings.Repeat("这是对各种选择的详细说明。", 60) + "\n\n如果你愿意，我接下来可以清理旧的启动命令。")}, "我接下来可以清理旧的启动命令。"},
 		{"words before a call", []memkernel.Message{says("I look."), user("well?"), says("Found it: the port is wrong."), bash("1", "nc -z host 5001")}, "last words: Found it: the port is wrong.\n"},
 	} {
 		c := build(talk(append([]memkernel.Message{user("why does the upload fail?")}, tt.said...)...))
