@@ -51,6 +51,9 @@ func (s *syncer) batch(ctx context.Context, jobs []job, limit int) (batch []*pre
 			return nil, ctx.Err()
 		}
 		f, err := s.file(ctx, jobs[len(batch)])
+		if err == nil {
+			err = ctx.Err() // the error of an interrupted reading says nothing about the file
+		}
 		if err != nil {
 			return nil, err
 		}
